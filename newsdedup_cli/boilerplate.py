@@ -1,0 +1,133 @@
+"""Sentences and lines that recur in many otherwise different rows: learnt from the corpus, then left out.
+
+A sentence in forty reprints of one story is no boilerplate; one under six different stories is. The two are told
+apart by the rest of the rows that have it (kernels.store.otherwise_different).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from newsdedup_cli.errors import UserError
+from newsdedup_cli.kernels import store, text
+from newsdedup_cli.tables import I32, I64, U64, Bools
+from newsdedup_cli.texts import buffers, strings
+
+_PIECE = re.compile(r"[^。！？；!?;\n]+[。！？；!?;\n]?")
+LISTED = 2000  # pieces that the report lists
+SAMPLE = 24  # rows of a group that are compared: enough to find six different ones
+
+
+@dataclass
+class Boilerplate:
+    """Hashes of the recurring sentences, ascending, and in how many different texts each stands."""
+
+    hashes: U64
+    rows: I64
+    example: I64  # position of a row that has it
+
+    def __len__(self) -> int:
+        return len(self.hashes)
+
+
+def nothing() -> Boilerplate:
+    """No boilerplate at all."""
+    return Boilerplate(np.zeros(0, np.uint64), np.zeros(0, np.int64), np.zeros(0, np.int64))
+
+
+def learn(pieces: U64, piece_rows: I64, counted: Bools, digest: U64, least_rows: int) -> Boilerplate:
+    """The pieces u8[M] (by row, offsets i8[N+1]) in `least_rows` or more otherwise different rows.
+
+    Only rows that are `counted` do (one of each digest), so that exact copies make nothing frequent; the order of
+    rows does not matter.
+    """
+    bits = int(np.clip(np.ceil(np.log2(max(len(pieces), 1))) + 1, 10, 28))
+    mask = store.recurring(pieces, piece_rows, counted, least_rows, bits).astype(bool)
+    if not mask.any():
+        return nothing()
+    row_of = np.repeat(np.arange(len(counted)), np.diff(piece_rows))
+    at = np.flatnonzero(mask)
+    order = at[np.lexsort((digest[row_of[at], 1], digest[row_of[at], 0], pieces[at]))]
+    hashes, members = pieces[order], row_of[order]
+    # A sentence that a row has twice counts once.
+    new = np.ones(len(order), bool)
+    new[1:] = (hashes[1:] != hashes[:-1]) | (members[1:] != members[:-1])
+    hashes, members = hashes[new], members[new]
+    distinct, starts, sizes = np.unique(hashes, return_index=True, return_counts=True)
+    frequency: I32 = np.ones(len(pieces), np.int32)
+    frequency[at] = sizes[np.searchsorted(distinct, pieces[at])]
+    sorted_pieces, sorted_frequency = _sort_within_rows(pieces, frequency, piece_rows, row_of)
+    frequent = sizes >= least_rows
+    distinct, sizes = distinct[frequent], sizes[frequent]
+    chosen = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    members = members[np.repeat(frequent, np.diff(np.append(starts, len(hashes))))]
+    found = store.otherwise_different(
+        sorted_pieces, sorted_frequency, piece_rows, chosen, members, least_rows, SAMPLE
+    )
+    is_boilerplate = found >= least_rows
+    return Boilerplate(distinct[is_boilerplate], sizes[is_boilerplate], members[chosen[:-1]][is_boilerplate])
+
+
+def _sort_within_rows(pieces: U64, frequency: I32, piece_rows: I64, row_of: I64) -> tuple[U64, I32]:
+    order = np.lexsort((pieces, row_of))
+    return pieces[order], frequency[order]
+
+
+def read_lines(path: str) -> pa.LargeStringArray:
+    """The lines of a boilerplate file. Raises UserError where it cannot be read."""
+    try:
+        lines = Path(path).read_text("utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"cannot read {path}: {error}", wanted="a UTF-8 text, one line each") from error
+    return pa.array([line for line in lines if line.strip()], pa.large_string())
+
+
+def hashes_of(lines: pa.LargeStringArray, least_piece: int) -> U64:
+    """The hashes of cleaned boilerplate lines."""
+    pieces = text.evidence(*buffers(lines), 1, 1, least_piece)[5]
+    return np.unique(pieces)
+
+
+def examples(found: Boilerplate, gather: Callable[[I64], Any], least_piece: int) -> list[tuple[str, int]]:
+    """The most frequent pieces, spelled as in one row that has each, with the number of different texts."""
+    order = np.lexsort((found.hashes, -found.rows))[:LISTED]
+    rows, inverse = np.unique(found.example[order], return_inverse=True)
+    texts = strings(*gather(rows)).to_pylist()
+    pieces = {row: _pieces_of(texts[i], least_piece) for i, row in enumerate(rows)}
+    listed = []
+    for at, i in enumerate(order):
+        spelled = pieces[rows[inverse[at]]].get(int(found.hashes[i]), "")
+        listed.append((spelled, int(found.rows[i])))
+    return listed
+
+
+def _pieces_of(whole: str, least_piece: int) -> dict[int, str]:
+    """The pieces of a text by hash."""
+    parts = [part for part in _PIECE.findall(whole) if part.strip()]
+    data, offsets = buffers(pa.array(parts, pa.large_string()))
+    hashes, rows = text.evidence(data, offsets, 1, 1, least_piece)[5:]
+    return {
+        int(hashes[rows[i]]): part.strip() for i, part in enumerate(parts) if rows[i + 1] > rows[i]
+    }
+
+
+def rows_with(pieces: U64, piece_rows: I64, hashes: U64) -> I64:
+    """Positions of the rows that have any of the pieces."""
+    at = np.searchsorted(hashes, pieces)
+    at[at == len(hashes)] = 0
+    has = hashes[at] == pieces if len(hashes) else np.zeros(len(pieces), bool)
+    counts = np.concatenate([[0], np.cumsum(has)])
+    return np.flatnonzero(counts[piece_rows[1:]] > counts[piece_rows[:-1]])
+
+
+def strip(texts: pa.LargeStringArray, hashes: U64, least_piece: int) -> pa.LargeStringArray:
+    """The texts without boilerplate at their head and tail or filling a line."""
+    data, offsets = buffers(texts)
+    return strings(*text.strip_pieces(data, offsets, hashes, least_piece))

@@ -1,0 +1,167 @@
+"""Fingerprints -> pairs of rows that may be copies: equal digest, shared sentences, near simhash, min-hash keys.
+
+All is done on one representative of each digest, in an order of content, so that neither the order of rows nor
+the threads can matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from newsdedup_cli.kernels import compare, join
+from newsdedup_cli.settings import Matching
+from newsdedup_cli.tables import BAND, MINHASH, SENTENCE, URL, I64, U8, U64, Bools, Fingerprints, Pairs
+
+NEAR = 24  # rows of a group that all are paired with one another
+ANCHORS = 4  # in larger groups: with how many at its head and just before
+DENSE = 512  # rows in a bucket of the join that all are compared for pairs
+PAIRS_PER_ROW = 48  # beyond it the join gives edges that connect the same components
+BITS = 64
+
+
+def representatives(digest: U64, rank: I64, alone: Bools) -> I64:
+    """For each row the one of its digest u8[N,2] with the least rank i8[N]; a row `alone` stands for itself."""
+    rows = np.arange(len(digest))
+    order = np.lexsort((rank, digest[:, 1], digest[:, 0]))
+    ordered = digest[order]
+    new = np.ones(len(order), bool)
+    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    first = order[np.maximum.accumulate(np.where(new, np.arange(len(order)), 0))]
+    result = np.empty(len(digest), np.int64)
+    result[order] = first
+    return np.where(alone, rows, result)
+
+
+def plan(rows: int, k: int) -> I64:
+    """Where the blocks of the join begin, i8[r+1]: the cheapest r for so many rows at distance k."""
+    from math import comb
+
+    best, best_cost = 0, np.inf
+    for r in range(max(k + 1, 4), min(k + 5, BITS) + 1):
+        depth = r - k
+        bucket_bits = BITS * depth / r
+        choices = comb(r, depth)
+        compares = choices * rows * rows / 2 / 2**bucket_bits
+        moves = sum(comb(k + level, level) for level in range(1, depth + 1)) * rows
+        cost = 1.0 * compares + 6.0 * moves
+        if cost < best_cost:
+            best, best_cost = r, cost
+    return np.round(np.linspace(0, BITS, best + 1)).astype(np.int64)
+
+
+def near_fingerprints(fingerprints: U64, rows: I64, k: int) -> tuple[I64, I64]:
+    """All pairs of `rows` whose simhash differs in at most k bits; equal ones are paired with the first of them.
+
+    fingerprints u8[N] by position, rows i8[R] in an order of content.
+    """
+    if len(rows) < 2:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    if k >= BITS:
+        a, b = np.triu_indices(len(rows), 1)
+        return rows[a], rows[b]
+    distinct, first, inverse = np.unique(fingerprints[rows], return_index=True, return_inverse=True)
+    stars = first[inverse]
+    equal = stars != np.arange(len(rows))
+    bounds = plan(len(distinct), k)
+    room = 4 * len(distinct) + 1024
+    dense = DENSE
+    while True:
+        a, b, found = join.pairs_within(distinct, k, bounds, len(bounds) - 1 - k, dense, room)
+        if found <= room:
+            break
+        if found > PAIRS_PER_ROW * len(distinct) and dense > 2:
+            dense //= 16
+        else:
+            room = found
+    return np.concatenate([rows[first[a]], rows[equal]]), np.concatenate([rows[first[b]], rows[stars[equal]]])
+
+
+def shared_keys(keys: Any, rows: I64) -> tuple[I64, I64]:
+    """Pairs of `rows` i8[R] (in an order of content) that share a key: keys u8[R,K] or u4[R,K], 0 for none."""
+    return _pairs_of_groups(*_groups(keys, rows))
+
+
+def _groups(keys: Any, rows: I64) -> tuple[I64, I64]:
+    flat = keys.reshape(-1)
+    members = np.repeat(rows, keys.shape[1])
+    order = np.argsort(flat, kind="stable")
+    order = order[np.searchsorted(flat[order], 1) :]  # 0 is no key
+    values = flat[order]
+    new = np.ones(len(order), bool)
+    new[1:] = values[1:] != values[:-1]
+    starts = np.append(np.flatnonzero(new), len(order)).astype(np.int64)
+    shared = np.repeat(np.diff(starts) > 1, np.diff(starts))
+    sizes = np.diff(starts)
+    return np.concatenate([[0], np.cumsum(sizes[sizes > 1])]).astype(np.int64), members[order][shared]
+
+
+def _pairs_of_groups(starts: I64, members: I64) -> tuple[I64, I64]:
+    room = 4 * len(members) + 1024
+    while True:
+        a, b, found = join.pairs_of_groups(starts, members, NEAR, ANCHORS, room)
+        if found <= room:
+            return a, b
+        room = found
+
+
+def propose(
+    fingerprints: Fingerprints,
+    representative: I64,
+    boilerplate: U64,
+    matching: Matching,
+    url_keys: U64 | None = None,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Pairs:
+    """The pairs of representatives that any source of candidates proposes, sorted and distinct."""
+    rows = np.flatnonzero((representative == np.arange(len(fingerprints))) & (fingerprints.alone == 0))
+    rows = rows[np.lexsort((fingerprints.digest[rows, 1], fingerprints.digest[rows, 0]))]
+    found: list[tuple[I64, I64, int]] = []
+    progress("shared sentences")
+    sentences = fingerprints.sentences[rows]
+    sentences = np.where(np.isin(sentences, boilerplate), np.uint64(0), sentences)
+    found.append((*shared_keys(sentences, rows), SENTENCE))
+    progress("near fingerprints")
+    worded = rows[fingerprints.features[rows] >= matching.least_words]
+    found.append((*near_fingerprints(fingerprints.simhash, worded, matching.max_distance), BAND))
+    if matching.minhash:
+        progress("min-hash keys")
+        for column in range(fingerprints.keys.shape[1]):
+            keys = fingerprints.keys[rows, column : column + 1]
+            found.append((*shared_keys(keys, rows), MINHASH))
+    if url_keys is not None:
+        found.append((*shared_keys(url_keys[rows][:, None], rows), URL))
+    return _merge(found, fingerprints)
+
+
+def _merge(found: list[tuple[I64, I64, int]], fingerprints: Fingerprints) -> Pairs:
+    a = np.concatenate([np.minimum(x, y) for x, y, _ in found])
+    b = np.concatenate([np.maximum(x, y) for x, y, _ in found])
+    origin = np.concatenate([np.full(len(x), kind, np.uint8) for x, _, kind in found])
+    apart = a != b
+    a, b, origin = a[apart], b[apart], origin[apart]
+    order = np.argsort(a * np.int64(len(fingerprints)) + b, kind="stable")
+    a, b, origin = a[order], b[order], origin[order]
+    new = np.ones(len(a), bool)
+    new[1:] = (a[1:] != a[:-1]) | (b[1:] != b[:-1])
+    starts = np.flatnonzero(new)
+    merged: U8 = np.bitwise_or.reduceat(origin, starts) if len(starts) else origin
+    return _figures(a[starts], b[starts], merged, fingerprints)
+
+
+def with_figures(a: I64, b: I64, url: U64, fingerprints: Fingerprints) -> Pairs:
+    """The pairs a, b with their distances and shared sentences; url u8[N] tells which are versions of one page."""
+    one_url = (url[a] != 0) & (url[a] == url[b])
+    return _figures(a, b, np.where(one_url, np.uint8(URL), np.uint8(0)), fingerprints)
+
+
+def _figures(a: I64, b: I64, origin: U8, fingerprints: Fingerprints) -> Pairs:
+    return Pairs(
+        a,
+        b,
+        origin,
+        join.distances(fingerprints.simhash, a, b),
+        compare.shared_sentences(fingerprints.sentences, a, b),
+    )

@@ -1,0 +1,290 @@
+"""Cleaning for comparison: what two copies of one article differ in, and what is no part of it, goes.
+
+The output of the tool always carries the original; what is cleaned here is only fingerprinted and
+verified. A list of named steps, each with an example: `clean_texts` runs them over Arrow buffers, `fired`
+names those that changed a text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from newsdedup_cli import clean_chars, clean_lines, clean_markup
+from newsdedup_cli.clean_tables import cue_tables, tables
+from newsdedup_cli.errors import UserError
+from newsdedup_cli.kernels.line_cues import put_rows, row_flags
+from newsdedup_cli.kernels.normalize import clean_rows
+
+CLEANER_VERSION = "1"
+"""Changes whenever a cleaned text may change: stored fingerprints of another version do not compare."""
+
+
+@dataclass(frozen=True)
+class CleanSettings:
+    """What cleaning does beyond its basic steps."""
+
+    fold_script: bool = False
+    """Traditional characters become simplified ones (OpenCC); off: they stay different."""
+    tails: bool = True
+    """Headline tags, datelines, source lines, disclaimers and the like go; off: basic steps only."""
+
+
+class Step(NamedTuple):
+    """One step: its name, what it does in a line, an example, and the function."""
+
+    name: str
+    doc: str
+    before: str
+    after: str
+    apply: Callable[[str], str]
+
+
+@cache
+def _converter() -> Callable[[str], str]:
+    try:
+        from opencc import OpenCC
+    except ImportError:
+        raise UserError(
+            "--fold-script needs the package opencc, which is not installed",
+            todo="pip install 'newsdedup[fold]'",
+        ) from None
+    convert: Callable[[str], str] = OpenCC("t2s").convert
+    return convert
+
+
+def fold_script(text: str) -> str:
+    """Traditional characters become simplified ones."""
+    return _converter()(text)
+
+
+BASIC_STEPS = (
+    Step(
+        "list_literal",
+        "a body that is the repr of a list becomes its paragraphs",
+        "['甲队获胜。', '乙队落败。']",
+        "甲队获胜。\n乙队落败。",
+        clean_markup.unwrap_list,
+    ),
+    Step(
+        "markup",
+        "tags, comments, scripts and styles go; a `<` in prose stays",
+        "<p>若a<b则<b>通过</b></p>",
+        f"\n若a<b则{clean_markup.SEAM}通过{clean_markup.SEAM}\n",
+        clean_markup.strip_markup,
+    ),
+    Step(
+        "entities",
+        "entities become characters, also when encoded twice or cut short",
+        "低于&lt;5&amp;quot;&nbsp",
+        '低于<5"\xa0',
+        clean_markup.decode_entities,
+    ),
+    Step(
+        "characters",
+        "one form for widths, case, quotes, dashes and radicals; invisible characters go",
+        "ＡＢ\u200b１２“⻄”",
+        'ab12"西"',
+        clean_chars.fold_characters,
+    ),
+    Step(
+        "question_runs",
+        "question marks that stand for lost characters go",
+        "？？据悉，三人？？？？获救",
+        "据悉，三人获救",
+        clean_chars.drop_question_runs,
+    ),
+    Step(
+        "punctuation",
+        "one form for each mark, inside numbers the ASCII one; repeated marks become one",
+        "涨3.5,共1,000.真的！！",
+        "涨3.5，共1,000。真的！",
+        clean_chars.punctuation,
+    ),
+    Step(
+        "blanks",
+        "blanks stay only between Latin words and numbers; empty lines go",
+        " 在 88 号 \n\n new  york 站 ",
+        "在88号\nnew york站",
+        clean_chars.blanks,
+    ),
+)
+FOLD_STEP = Step("fold_script", "traditional characters become simplified ones", "開業", "开业", fold_script)
+LINE_STEPS = tuple(Step(*rule) for rule in clean_lines.STEPS)
+LAST_STEPS = (
+    Step("end_marks", "the mark that ends the text goes", "大桥通车！", "大桥通车", clean_lines.end_marks),
+)
+STEPS = (*BASIC_STEPS, FOLD_STEP, *LINE_STEPS, *LAST_STEPS)
+
+
+ROUNDS = 3
+"""The line steps run again while they change something: a credit may stand behind a notice, or before it."""
+
+
+def _run(text: str, settings: CleanSettings, note: Callable[[str], object]) -> str:
+    """The text through all its steps; `note` is called with the name of each that changed it."""
+    basic = (*BASIC_STEPS, FOLD_STEP) if settings.fold_script else BASIC_STEPS
+    text = _pass(text, basic, note)
+    return _run_lines(text, note) if settings.tails else text
+
+
+def _run_lines(text: str, note: Callable[[str], object]) -> str:
+    """The line steps, as `_line_steps` runs them over an array."""
+    for _ in range(ROUNDS):
+        due = int(_flags(pa.array([text], pa.large_string()))[0])
+        before, text = text, _pass(text, _due_steps(due), note)
+        if text == before:
+            break
+    return _pass(text, LAST_STEPS, note)
+
+
+@cache
+def _due_steps(flags: int) -> tuple[Step, ...]:
+    return tuple(step for at, step in enumerate(LINE_STEPS) if flags >> at & 1)
+
+
+def _pass(text: str, steps: Iterable[Step], note: Callable[[str], object]) -> str:
+    for step in steps:
+        after = step.apply(text)
+        if after != text:
+            note(step.name)
+        text = after
+    return text
+
+
+def clean_text(text: str, settings: CleanSettings) -> str:
+    """One text through all its steps, the plain way."""
+    return _run(text, settings, _ignore)
+
+
+def fired(text: str, settings: CleanSettings) -> list[str]:
+    """Names of the steps that changed this text, in their order."""
+    names: set[str] = set()
+    _run(text, settings, names.add)
+    return [step.name for step in STEPS if step.name in names]
+
+
+def basic_texts(texts: pa.LargeStringArray, settings: CleanSettings) -> pa.LargeStringArray:
+    """Only the steps for characters and markup. Nulls become ""; the buffers start at offset 0."""
+    return clean_texts(texts, CleanSettings(fold_script=settings.fold_script, tails=False))
+
+
+def clean_texts(texts: pa.LargeStringArray, settings: CleanSettings) -> pa.LargeStringArray:
+    """The texts as they are compared. Nulls become ""; the buffers start at offset 0."""
+    basic = _basic(texts)
+    if settings.fold_script:
+        basic = _map(fold_script, basic)
+    return _line_steps(basic) if settings.tails else basic
+
+
+def _flags(texts: pa.LargeStringArray) -> NDArray[np.int64]:
+    """Bit i for each text that LINE_STEPS[i] may change."""
+    data, offsets = _buffers(texts)
+    scratch = np.empty(int(np.diff(offsets).max(initial=0)) + 2, np.int64)
+    flags = np.zeros(len(texts), np.int64)
+    row_flags(data, offsets, *cue_tables(), scratch, flags)
+    return flags
+
+
+def _line_steps(texts: pa.LargeStringArray) -> pa.LargeStringArray:
+    """The line steps on the rows whose flags ask for them, round by round; then the marks at the end."""
+    changed: dict[int, str] = {}
+    rows, now = np.arange(len(texts)), texts
+    for _ in range(ROUNDS):
+        flags = _flags(now)
+        due = np.flatnonzero(flags)
+        after = _apply(now.take(pa.array(due)).to_pylist(), flags[due].tolist())
+        rows = rows[due][[at for at, text in enumerate(after) if text is not None]]
+        texts_now = [text for text in after if text is not None]
+        changed.update(zip(rows.tolist(), texts_now, strict=True))
+        now = pa.array(texts_now, pa.large_string())
+    return _put(texts, changed)
+
+
+def _apply(texts: list[str], flags: list[int]) -> list[str | None]:
+    """The texts after their due steps; None where nothing changed."""
+    after = (_pass(text, _due_steps(due), _ignore) for text, due in zip(texts, flags, strict=True))
+    return [new if new != old else None for new, old in zip(after, texts, strict=True)]
+
+
+def _put(texts: pa.LargeStringArray, changed: dict[int, str]) -> pa.LargeStringArray:
+    """The texts with the changed ones put in, without the marks that end them."""
+    data, offsets = _buffers(texts)
+    rows = np.array(sorted(changed), np.int64)
+    new_data, new_offsets = _buffers(pa.array([changed[row] for row in rows.tolist()], pa.large_string()))
+    out, ends = np.empty(data.size, np.uint8), np.empty(offsets.size, np.int64)
+    put_rows(data, offsets, rows, new_data, new_offsets, out, ends)
+    return _strings(out[: ends[-1]], ends)
+
+
+def _ignore(name: str) -> None:
+    """Takes the names of the steps where nobody asks for them."""
+
+
+def _map(function: Callable[[str], str], texts: pa.LargeStringArray) -> pa.LargeStringArray:
+    return pa.array([function(text) if text else "" for text in texts.to_pylist()], type=pa.large_string())
+
+
+def _basic(texts: pa.LargeStringArray) -> pa.LargeStringArray:
+    """The basic steps: the kernel's rows, and the plain steps for those it leaves."""
+    data, offsets = _buffers(texts)
+    longest = int(np.diff(offsets).max(initial=0))
+    scratch, out = np.empty(3 * longest + 8, np.uint8), np.empty(3 * data.size + 8, np.uint8)
+    ends, slow = np.empty(offsets.size, np.int64), np.empty(max(1, len(texts)), np.uint8)
+    clean_rows(data, offsets, *tables(), scratch, out, ends, slow)
+    left = np.flatnonzero(slow[: len(texts)])
+    if left.size:
+        out, ends = _with_plain(data, offsets, out, ends, left)
+    return _strings(out[: ends[-1]], ends)
+
+
+def _buffers(texts: pa.LargeStringArray) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Bytes and offsets of the texts, from 0, nulls empty."""
+    if texts.null_count:
+        texts = pc.fill_null(texts, "")
+    _, offset_buffer, data_buffer = texts.buffers()
+    if not len(texts):
+        return np.zeros(0, np.uint8), np.zeros(1, np.int64)
+    offsets = np.frombuffer(offset_buffer, np.int64)[texts.offset : texts.offset + len(texts) + 1]
+    data = np.frombuffer(data_buffer, np.uint8) if data_buffer else np.zeros(0, np.uint8)
+    return data[offsets[0] : offsets[-1]], offsets - offsets[0]
+
+
+def _strings(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> pa.LargeStringArray:
+    return pa.LargeStringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(data))
+
+
+def _with_plain(
+    data: NDArray[np.uint8],
+    offsets: NDArray[np.int64],
+    out: NDArray[np.uint8],
+    ends: NDArray[np.int64],
+    left: NDArray[np.int64],
+) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """The kernel's rows `out` with the rows `left` put in, which it left empty."""
+    sizes, parts, start = np.diff(ends), [], 0
+    for row in left.tolist():
+        text = data[offsets[row] : offsets[row + 1]].tobytes().decode("utf-8", "ignore")
+        done = _pass(text, BASIC_STEPS, _ignore).encode()
+        parts += [out[start : ends[row]], np.frombuffer(done, np.uint8)]
+        start, sizes[row] = ends[row], len(done)
+    parts.append(out[start : ends[-1]])
+    return np.concatenate(parts), np.concatenate([[0], np.cumsum(sizes)])
+
+
+_CLASSIC_TAG = re.compile("<.*?>")
+_CLASSIC_DROP = re.compile(r"[【】《》『』「」#@\n\r\t]|\s+")
+
+
+def classic_clean(texts: pa.LargeStringArray) -> pa.LargeStringArray:
+    """The published SimHash recipe's cleaning, exactly: `<.*?>`, some brackets and marks, white space."""
+    cleaned = (_CLASSIC_DROP.sub("", _CLASSIC_TAG.sub("", text or "")) for text in texts.to_pylist())
+    return pa.array(cleaned, type=pa.large_string())

@@ -1,0 +1,86 @@
+"""The click group, and how errors end the program. Heavy imports happen inside the commands."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+import click
+
+from newsdedup_cli import __version__
+from newsdedup_cli.errors import UserError
+
+# Each command's module and its line in --help, so that naming them imports none of them.
+COMMANDS = {
+    "run": "Remove the copies: one of each article to OUT, and a report of what went and why.",
+}
+INTERNAL_ERROR = 3
+INTERRUPTED = 130
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All commands."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"newsdedup_cli.commands.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list of commands, without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, "-V", "--version", prog_name="newsdedup")
+def group() -> None:
+    """Find the copies in corpora of news, keep one of each, and explain why.
+
+    \b
+    newsdedup run news.parquet -o unique.parquet
+    """
+
+
+def main() -> None:
+    """The console script: 0 done, 1 problems under --strict, 2 what a user can mend, 3 our fault, 130 Ctrl-C."""
+    verbose = any(argument in ("-v", "--verbose") for argument in sys.argv[1:])
+    try:
+        code = group(standalone_mode=False)
+    except click.exceptions.Abort:
+        code = _say("interrupted: nothing was written", INTERRUPTED)
+    except KeyboardInterrupt:
+        code = _say("interrupted: nothing was written", INTERRUPTED)
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    except UserError as error:
+        code = _say(f"error: {error}", error.exit_code, traceback=verbose)
+    except BrokenPipeError:
+        sys.stderr.close()
+        code = 0
+    except OSError as error:
+        code = _say(f"error: {error.filename or 'system'}: {error.strerror or error}", UserError.exit_code, verbose)
+    except Exception as error:
+        code = _say(
+            f"internal error: {type(error).__name__}: {error}\n"
+            "  this is a fault of newsdedup; -v shows where; please report it with that",
+            INTERNAL_ERROR,
+            traceback=verbose,
+        )
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _say(message: str, code: int, traceback: bool = False) -> int:
+    if traceback:
+        import traceback as module
+
+        module.print_exc()
+    click.echo(message, err=True)
+    return code

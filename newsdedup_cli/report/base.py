@@ -1,0 +1,34 @@
+"""What a report is made from, and what each of its files provides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from newsdedup_cli.files.base import Reject
+from newsdedup_cli.tables import Rows
+
+
+@dataclass
+class Findings:
+    """All that a report tells. Row numbers count from 1."""
+
+    rows: pa.Table  # ROWS_SCHEMA, one line per input row
+    candidates: pa.Table  # CANDIDATES_SCHEMA
+    about: Rows  # id, title, source, date of each row, in order of rows
+    rejects: list[Reject]
+    boilerplate: list[tuple[str, int]]  # sentence, in how many different rows
+    run: dict[str, Any]  # run.json
+
+
+class Writer(Protocol):
+    """One file of the report folder."""
+
+    name: str
+
+    def write(self, findings: Findings, folder: Path) -> None:
+        """Write the file into the folder."""
+        ...

@@ -1,0 +1,165 @@
+"""The first pass: batches of rows -> cleaned texts on disk, fingerprints, and what the report says of each row."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, fields
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from newsdedup_cli import keep
+from newsdedup_cli.clean import CleanSettings, classic_clean, clean_texts
+from newsdedup_cli.files.corpus import Column, Corpus, TextBatch
+from newsdedup_cli.fingerprint import Batch, fingerprint, join_batches
+from newsdedup_cli.kernels import store
+from newsdedup_cli.segment import Lexicon, load_lexicon
+from newsdedup_cli.settings import Matching, Settings
+from newsdedup_cli.tables import U64, Rows
+from newsdedup_cli.texts import TextStore, buffers
+
+BATCH_ROWS = 2048  # rows a thread works on at a time
+LEAD = 200  # characters of the body that --scope lead compares, as the posts advise
+ROLES = ("id", "title", "text", "date", "source", "url")
+
+
+@dataclass
+class Scanned:
+    """All rows of the corpus, fingerprinted."""
+
+    batch: Batch
+    rows: Rows
+    identity: U64  # [N] hash of everything that was read of the row: for ties
+    files: list[str]
+    raw: list[str]  # the texts as they came in, only for classic-nshash
+
+
+def scan(
+    corpus: Corpus,
+    columns: Mapping[str, Sequence[Column]],
+    settings: Settings,
+    texts: TextStore,
+    threads: int,
+    limit: int | None,
+    advance: Callable[[int], None],
+) -> Scanned:
+    """Read the columns of the corpus once; `texts` takes the cleaned texts."""
+    lexicon = load_lexicon(settings.matching.userdict)
+    batches = _limited(corpus.texts(columns, BATCH_ROWS), limit)
+    made: list[_Made] = []
+    for one in _ordered(lambda batch: _make(batch, settings.matching, lexicon), batches, threads):
+        texts.append(*buffers(one.cleaned))
+        one.cleaned = None
+        made.append(one)
+        advance(len(one.rows))
+    files = list(dict.fromkeys(one.file for one in made))
+    for one in made:
+        one.rows.file[:] = files.index(one.file)
+    whole = join_batches([one.batch for one in made], settings.matching)
+    identity = np.concatenate([one.identity for one in made] or [np.zeros(0, np.uint64)])
+    return Scanned(whole, _join_rows([one.rows for one in made]), identity, files, sum((m.raw for m in made), []))
+
+
+@dataclass
+class _Made:
+    """One batch's share of the result."""
+
+    file: str
+    cleaned: pa.LargeStringArray
+    batch: Batch
+    rows: Rows
+    identity: U64
+    raw: list[str]
+
+
+def _limited(batches: Iterator[TextBatch], limit: int | None) -> Iterator[TextBatch]:
+    for batch in batches:
+        if limit is not None and batch.first_row + batch.num_rows - 1 > limit:
+            size = limit - batch.first_row + 1
+            if size > 0:
+                cut = {key: [a.slice(0, size) for a in arrays] for key, arrays in batch.values.items()}
+                yield TextBatch(batch.first_row, batch.file, cut)
+            return
+        yield batch
+
+
+def _ordered(
+    work: Callable[[TextBatch], _Made], batches: Iterator[TextBatch], threads: int
+) -> Iterator[_Made]:
+    """The work on each batch, in order, with a bounded number of batches under way."""
+    if threads == 1:
+        yield from map(work, batches)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        under_way: deque[Future[_Made]] = deque()
+        for batch in batches:
+            under_way.append(pool.submit(work, batch))
+            if len(under_way) > threads:
+                yield under_way.popleft().result()
+        while under_way:
+            yield under_way.popleft().result()
+
+
+def _make(batch: TextBatch, matching: Matching, lexicon: Lexicon) -> _Made:
+    size = batch.num_rows
+    nothing = pa.nulls(size, pa.large_string())
+    one = {role: (batch.values.get(role) or [nothing])[0] for role in ROLES}
+    body = joined(batch.values.get("text") or [nothing])
+    cleaned = comparable(body, one["title"], matching)
+    identity = np.zeros(size, np.uint64)
+    for role in ROLES:
+        identity = store.hash_rows(*buffers((body if role == "text" else one[role]).fill_null("")), identity)
+    url: U64 = store.hash_rows(*buffers(one["url"].fill_null("")), np.zeros(size, np.uint64))
+    url[pc.equal(pc.binary_length(one["url"].fill_null("")), 0).to_numpy(zero_copy_only=False)] = 0
+    rows = Rows(
+        one["id"],
+        one["title"],
+        one["source"],
+        keep.parse_dates(one["date"].to_pylist()),
+        np.zeros(size, np.int32),
+        url,
+    )
+    raw = body.fill_null("").to_pylist() if matching.preset == "classic-nshash" else []
+    return _Made(batch.file, cleaned, fingerprint(cleaned, lexicon, matching), rows, identity, raw)
+
+
+def joined(arrays: Sequence[pa.LargeStringArray]) -> pa.LargeStringArray:
+    """Several text columns as one, joined by a line end; what is null is left out."""
+    if len(arrays) == 1:
+        return arrays[0]
+    return pc.binary_join_element_wise(*arrays, pa.scalar("\n", pa.large_string()), null_handling="skip")
+
+
+def comparable(body: pa.LargeStringArray, title: pa.LargeStringArray, matching: Matching) -> pa.LargeStringArray:
+    """The cleaned text that is compared, by the scope: the text, title and lead, or the title."""
+    if matching.scope == "full":
+        return cleaned_by(body, matching)
+    head = cleaned_by(title, matching)
+    if matching.scope == "title":
+        return head
+    lead = pc.utf8_slice_codeunits(cleaned_by(body, matching), 0, LEAD)
+    return joined([head, lead])
+
+
+def cleaned_by(texts: pa.LargeStringArray, matching: Matching) -> pa.LargeStringArray:
+    """Cleaned by our steps, or as the published recipe does."""
+    if matching.preset.startswith("classic"):
+        return classic_clean(texts)
+    return clean_texts(texts, CleanSettings(fold_script=matching.fold_script))
+
+
+def _join_rows(parts: list[Rows]) -> Rows:
+    def strings(name: str) -> pa.LargeStringArray:
+        arrays = [getattr(part, name) for part in parts]
+        return pa.concat_arrays(arrays) if arrays else pa.array([], pa.large_string())
+
+    def numbers(name: str, kind: npt.DTypeLike) -> npt.NDArray[np.generic]:
+        return np.concatenate([getattr(part, name) for part in parts] or [np.zeros(0, kind)])
+
+    kinds = {"date": np.int64, "file": np.int32, "url": np.uint64}
+    names = [f.name for f in fields(Rows)]
+    return Rows(**{name: numbers(name, kinds[name]) if name in kinds else strings(name) for name in names})

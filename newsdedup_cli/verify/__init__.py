@@ -1,0 +1,94 @@
+"""Pairs -> scores and verdicts. A verifier is one module and one line in VERIFIERS."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from newsdedup_cli.kernels import join, text
+from newsdedup_cli.settings import Matching
+from newsdedup_cli.tables import I32, I64, U32, Bools, Figures, Fingerprints, Pairs, Verified
+from newsdedup_cli.verify import guards, none, ratio, shingles
+
+CHUNK = 4096  # pairs whose texts are in memory at the same time, per thread
+# A pair whose sketch shows less than both is dropped unread: three standard errors under any score that counts.
+LEAST_JACCARD = 0.12
+LEAST_CONTAINMENT = 0.4
+
+T = TypeVar("T")
+R = TypeVar("R")
+Texts = Callable[[I64], tuple[npt.NDArray[np.uint8], I64]]
+
+
+class Verifier(Protocol):
+    """Scores pairs of texts from their significant codes (see kernels.text.significant_codes)."""
+
+    def figures(self, codes: U32, offsets: I64, a: I64, b: I64) -> Figures:
+        """Figures of the pairs a i8[P], b i8[P]."""
+        ...
+
+
+VERIFIERS: dict[str, Verifier] = {"shingles": shingles.Shingles(), "ratio": ratio.Ratio(), "none": none.Nothing()}
+
+
+def plausible(pairs: Pairs, fingerprints: Fingerprints) -> Bools:
+    """Which pairs are worth reading: by the sketch's Jaccard and containment, or both too short for a sketch."""
+    jaccard = join.sketch_similarity(fingerprints.sketch, pairs.a, pairs.b)
+    size_a = np.maximum(fingerprints.significant[pairs.a].astype(np.float32) - 4, 1)
+    size_b = np.maximum(fingerprints.significant[pairs.b].astype(np.float32) - 4, 1)
+    common = jaccard / (1 + jaccard) * (size_a + size_b)
+    containment = common / np.minimum(size_a, size_b)
+    small = np.minimum(size_a, size_b) < 64
+    worth: Bools = (jaccard >= LEAST_JACCARD) | (containment >= LEAST_CONTAINMENT) | small
+    return worth
+
+
+def verify(
+    pairs: Pairs,
+    fingerprints: Fingerprints,
+    texts: Texts,
+    matching: Matching,
+    threads: int = 1,
+    progress: Callable[[int], None] = lambda _: None,
+) -> Verified:
+    """The figures and the verdict of each pair, in the order of the pairs.
+
+    `texts` gives the texts of positions; they are read in chunks, so memory does not grow with the pairs.
+    """
+    verifier = VERIFIERS[matching.verify]
+    chunks = ((pairs.a[i : i + CHUNK], pairs.b[i : i + CHUNK]) for i in range(0, len(pairs), CHUNK))
+    results: list[tuple[Figures, I32]] = []
+    for result in _in_threads(lambda ab: _score(verifier, texts, *ab, matching), chunks, threads):
+        results.append(result)
+        progress(len(result[1]))
+    empty = Figures(np.zeros(0, np.float32), np.zeros(0, np.float32), np.zeros(0, np.uint8))
+    figures = Figures(*map(np.concatenate, zip(*[r[0] for r in results] or [empty], strict=True)))
+    differing: I32 = np.concatenate([r[1] for r in results] or [np.zeros((0, 2), np.int32)])
+    verdict = guards.verdicts(pairs, fingerprints, figures, differing, matching)
+    return Verified(
+        pairs.a, pairs.b, pairs.distance, pairs.shared_sentences, figures.score, figures.containment, verdict
+    )
+
+
+def _score(verifier: Verifier, texts: Texts, a: I64, b: I64, matching: Matching) -> tuple[Figures, I32]:
+    rows, inverse = np.unique(np.concatenate([a, b]), return_inverse=True)
+    codes, offsets = text.significant_codes(*texts(rows))
+    local_a, local_b = inverse[: len(a)], inverse[len(a) :]
+    figures = verifier.figures(codes, offsets, local_a, local_b)
+    # Figures in the text matter only where the pair would be merged or listed.
+    differing = np.zeros((len(a), 2), np.int32)
+    likely = np.flatnonzero(figures.score >= matching.near_score)
+    differing[likely] = guards.differing_clauses(codes, offsets, local_a[likely], local_b[likely], matching)
+    return figures, differing
+
+
+def _in_threads(function: Callable[[T], R], items: Iterator[T], threads: int) -> Iterator[R]:
+    if threads == 1:
+        yield from map(function, items)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        yield from pool.map(function, items)
