@@ -1,7 +1,10 @@
 """Sentences and lines that recur in many otherwise different rows: learnt from the corpus, then left out.
 
 A sentence in forty reprints of one story is no boilerplate; one under six different stories is. The two are told
-apart by the rest of the rows that have it (kernels.store.otherwise_different).
+apart by the rest of the rows that have it (kernels.store.otherwise_different). What recurs in different stories is
+`common`: it proposes no pair. Only what also stands at the edges of its texts (a site's head and foot, blocks of
+links) is `boilerplate` and is left out of them: an official statement quoted by twenty papers stands anywhere, and
+a short notice may consist of it.
 """
 
 from __future__ import annotations
@@ -21,17 +24,21 @@ from newsdedup_cli.tables import I32, I64, U64, Bools
 from newsdedup_cli.texts import buffers, strings
 
 _PIECE = re.compile(r"[^。！？；!?;\n]+[。！？；!?;\n]?")
+HEAD, TAIL = 2, 4  # pieces at either end of a text that are its edges
+LONG = 8  # pieces of a text that has a middle
+MOSTLY = 0.6  # share of texts in which a common piece stands at an edge, from which it is boilerplate
 LISTED = 2000  # pieces that the report lists
 SAMPLE = 24  # rows of a group that are compared: enough to find six different ones
 
 
 @dataclass
 class Boilerplate:
-    """Hashes of the recurring sentences, ascending, and in how many different texts each stands."""
+    """Hashes of boilerplate, ascending, in how many different texts each stands, and all that is common."""
 
     hashes: U64
     rows: I64
     example: I64  # position of a row that has it
+    common: U64
 
     def __len__(self) -> int:
         return len(self.hashes)
@@ -39,7 +46,8 @@ class Boilerplate:
 
 def nothing() -> Boilerplate:
     """No boilerplate at all."""
-    return Boilerplate(np.zeros(0, np.uint64), np.zeros(0, np.int64), np.zeros(0, np.int64))
+    empty = np.zeros(0, np.uint64)
+    return Boilerplate(empty, np.zeros(0, np.int64), np.zeros(0, np.int64), empty)
 
 
 def learn(pieces: U64, piece_rows: I64, counted: Bools, digest: U64, least_rows: int) -> Boilerplate:
@@ -71,8 +79,14 @@ def learn(pieces: U64, piece_rows: I64, counted: Bools, digest: U64, least_rows:
     found = store.otherwise_different(
         sorted_pieces, sorted_frequency, piece_rows, chosen, members, least_rows, SAMPLE
     )
-    is_boilerplate = found >= least_rows
-    return Boilerplate(distinct[is_boilerplate], sizes[is_boilerplate], members[chosen[:-1]][is_boilerplate])
+    common = distinct[found >= least_rows]
+    frequent_pieces = np.isin(pieces, common).astype(np.uint8)
+    at_edge = store.edges(frequent_pieces, piece_rows, HEAD, TAIL)
+    edge = store.edge_shares(pieces, at_edge, piece_rows, distinct, chosen, members, LONG)
+    is_boilerplate = (found >= least_rows) & (edge >= MOSTLY)
+    return Boilerplate(
+        distinct[is_boilerplate], sizes[is_boilerplate], members[chosen[:-1]][is_boilerplate], common
+    )
 
 
 def _sort_within_rows(pieces: U64, frequency: I32, piece_rows: I64, row_of: I64) -> tuple[U64, I32]:

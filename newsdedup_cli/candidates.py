@@ -6,7 +6,6 @@ the threads can matter.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -84,6 +83,26 @@ def shared_keys(keys: Any, rows: I64) -> tuple[I64, I64]:
     return _pairs_of_groups(*_groups(keys, rows))
 
 
+def shared_sentences(
+    sentences: U64, rows: I64, common: U64, pieces: U64, piece_rows: I64
+) -> tuple[I64, I64]:
+    """Pairs of `rows` of which one has a longest sentence of the other anywhere in its text.
+
+    sentences u8[R,S] of the rows i8[R]; pieces u8[M] all sentences by row, offsets piece_rows i8[N+1]. An
+    excerpt's longest sentences are seldom among the five longest of the article that it is from.
+    """
+    keys = np.setdiff1d(np.unique(sentences), np.append(common, np.uint64(0)))
+    place = np.searchsorted(keys, pieces)
+    place[place == len(keys)] = 0
+    at = np.flatnonzero(keys[place] == pieces) if len(keys) else np.zeros(0, np.int64)
+    order = np.full(len(piece_rows) - 1, -1)
+    order[rows] = np.arange(len(rows))
+    members = order[np.searchsorted(piece_rows, at, side="right") - 1]
+    at, members = at[members >= 0], members[members >= 0]
+    arranged = np.argsort(members, kind="stable")
+    return shared_keys(pieces[at[arranged]][:, None], rows[members[arranged]])
+
+
 def _groups(keys: Any, rows: I64) -> tuple[I64, I64]:
     flat = keys.reshape(-1)
     members = np.repeat(rows, keys.shape[1])
@@ -110,24 +129,24 @@ def _pairs_of_groups(starts: I64, members: I64) -> tuple[I64, I64]:
 def propose(
     fingerprints: Fingerprints,
     representative: I64,
-    boilerplate: U64,
+    common: U64,
     matching: Matching,
-    url_keys: U64 | None = None,
-    progress: Callable[[str], None] = lambda _: None,
+    url_keys: U64 | None,
+    pieces: U64,
+    piece_rows: I64,
 ) -> Pairs:
-    """The pairs of representatives that any source of candidates proposes, sorted and distinct."""
+    """The pairs of representatives that any source of candidates proposes, sorted and distinct.
+
+    `common` u8[K] are sentences that propose nothing; url_keys u8[N] (0: none); pieces u8[M] all sentences and
+    lines by row, offsets piece_rows i8[N+1].
+    """
     rows = np.flatnonzero((representative == np.arange(len(fingerprints))) & (fingerprints.alone == 0))
     rows = rows[np.lexsort((fingerprints.digest[rows, 1], fingerprints.digest[rows, 0]))]
     found: list[tuple[I64, I64, int]] = []
-    progress("shared sentences")
-    sentences = fingerprints.sentences[rows]
-    sentences = np.where(np.isin(sentences, boilerplate), np.uint64(0), sentences)
-    found.append((*shared_keys(sentences, rows), SENTENCE))
-    progress("near fingerprints")
+    found.append((*shared_sentences(fingerprints.sentences[rows], rows, common, pieces, piece_rows), SENTENCE))
     worded = rows[fingerprints.features[rows] >= matching.least_words]
     found.append((*near_fingerprints(fingerprints.simhash, worded, matching.max_distance), BAND))
     if matching.minhash:
-        progress("min-hash keys")
         for column in range(fingerprints.keys.shape[1]):
             keys = fingerprints.keys[rows, column : column + 1]
             found.append((*shared_keys(keys, rows), MINHASH))

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from newsdedup_cli import clean_chars, clean_lines, clean_markup
-from newsdedup_cli.clean_tables import cue_tables, tables
+from newsdedup_cli.clean_tables import cue_tables, step_flag, tables
 from newsdedup_cli.errors import UserError
 from newsdedup_cli.kernels.line_cues import put_rows, row_flags
 from newsdedup_cli.kernels.normalize import clean_rows
@@ -140,15 +140,30 @@ def _run_lines(text: str, note: Callable[[str], object]) -> str:
     """The line steps, as `_line_steps` runs them over an array."""
     for _ in range(ROUNDS):
         due = int(_flags(pa.array([text], pa.large_string()))[0])
-        before, text = text, _pass(text, _due_steps(due), note)
-        if text == before:
+        changed, text = _due_pass(text, due, note)
+        if not changed & _AGAIN:
             break
     return _pass(text, LAST_STEPS, note)
 
 
+_AGAIN = sum(1 << at for at, step in enumerate(LINE_STEPS) if step.name not in clean_lines.HEAD_ONLY)
+
+
+def _due_pass(text: str, flags: int, note: Callable[[str], object]) -> tuple[int, str]:
+    """Flags of the steps that changed the text, and the text after the due ones."""
+    changed = 0
+    for at, step in _due_steps(flags):
+        after = step.apply(text)
+        if after != text:
+            changed |= 1 << at
+            note(step.name)
+        text = after
+    return changed, text
+
+
 @cache
-def _due_steps(flags: int) -> tuple[Step, ...]:
-    return tuple(step for at, step in enumerate(LINE_STEPS) if flags >> at & 1)
+def _due_steps(flags: int) -> tuple[tuple[int, Step], ...]:
+    return tuple((at, step) for at, step in enumerate(LINE_STEPS) if flags >> at & 1)
 
 
 def _pass(text: str, steps: Iterable[Step], note: Callable[[str], object]) -> str:
@@ -196,32 +211,53 @@ def _flags(texts: pa.LargeStringArray) -> NDArray[np.int64]:
 
 def _line_steps(texts: pa.LargeStringArray) -> pa.LargeStringArray:
     """The line steps on the rows whose flags ask for them, round by round; then the marks at the end."""
-    changed: dict[int, str] = {}
-    rows, now = np.arange(len(texts)), texts
+    flags = _flags(texts)
+    new = _datelines(texts, np.flatnonzero(flags == _DATELINE))
+    rows = np.flatnonzero(flags & ~_DATELINE)
+    now, flags = texts.take(pa.array(rows)), flags[rows]
     for _ in range(ROUNDS):
+        done = [
+            _due_pass(text, flag, _ignore) for text, flag in zip(now.to_pylist(), flags.tolist(), strict=True)
+        ]
+        new.update(
+            (row, (text, None)) for row, (fired, text) in zip(rows.tolist(), done, strict=True) if fired
+        )
+        again = [at for at, (fired, _) in enumerate(done) if fired & _AGAIN]
+        rows, now = rows[again], pa.array([done[at][1] for at in again], pa.large_string())
         flags = _flags(now)
-        due = np.flatnonzero(flags)
-        after = _apply(now.take(pa.array(due)).to_pylist(), flags[due].tolist())
-        rows = rows[due][[at for at, text in enumerate(after) if text is not None]]
-        texts_now = [text for text in after if text is not None]
-        changed.update(zip(rows.tolist(), texts_now, strict=True))
-        now = pa.array(texts_now, pa.large_string())
-    return _put(texts, changed)
+    return _put(texts, new)
 
 
-def _apply(texts: list[str], flags: list[int]) -> list[str | None]:
-    """The texts after their due steps; None where nothing changed."""
-    after = (_pass(text, _due_steps(due), _ignore) for text, due in zip(texts, flags, strict=True))
-    return [new if new != old else None for new, old in zip(after, texts, strict=True)]
+_DATELINE = step_flag("dateline")
+_WINDOW = 4 * clean_lines.DATELINE_WINDOW
 
 
-def _put(texts: pa.LargeStringArray, changed: dict[int, str]) -> pa.LargeStringArray:
-    """The texts with the changed ones put in, without the marks that end them."""
+def _datelines(texts: pa.LargeStringArray, rows: NDArray[np.int64]) -> dict[int, tuple[str, int | None]]:
+    """New beginnings, with the bytes they stand for, of rows that can have nothing else than a dateline."""
     data, offsets = _buffers(texts)
-    rows = np.array(sorted(changed), np.int64)
-    new_data, new_offsets = _buffers(pa.array([changed[row] for row in rows.tolist()], pa.large_string()))
+    new: dict[int, tuple[str, int | None]] = {}
+    for row, start, end in zip(
+        rows.tolist(), offsets[rows].tolist(), offsets[rows + 1].tolist(), strict=True
+    ):
+        head = data[start : min(end, start + _WINDOW)].tobytes().decode("utf-8", "ignore")
+        after = clean_lines.dateline(head)
+        if after != head:
+            new[row] = after, len(head.encode())
+    return new
+
+
+def _put(texts: pa.LargeStringArray, new: dict[int, tuple[str, int | None]]) -> pa.LargeStringArray:
+    """The texts with new beginnings for so many bytes (None: all) put in, without the marks that end them."""
+    data, offsets = _buffers(texts)
+    rows = np.array(sorted(new), np.int64)
+    begin = [new[row] for row in rows.tolist()]
+    lengths = np.diff(offsets)[rows].tolist()
+    replaced = np.array(
+        [length if n is None else n for (_, n), length in zip(begin, lengths, strict=True)], np.int64
+    )
+    new_data, new_offsets = _buffers(pa.array([text for text, _ in begin], pa.large_string()))
     out, ends = np.empty(data.size, np.uint8), np.empty(offsets.size, np.int64)
-    put_rows(data, offsets, rows, new_data, new_offsets, out, ends)
+    put_rows(data, offsets, rows, replaced, new_data, new_offsets, out, ends)
     return _strings(out[: ends[-1]], ends)
 
 

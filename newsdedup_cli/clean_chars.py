@@ -65,7 +65,7 @@ def explicit() -> dict[str, str]:
 
 
 def is_invisible(char: str) -> bool:
-    """Controls, joiners, marks of direction, variation selectors, private use, what decoders put for errors."""
+    """Controls, joiners, marks of direction, variation selectors, private use, replacement marks."""
     point = ord(char)
     return (
         char in INVISIBLE

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable
 
 from newsdedup_cli.clean_words import (
+    ANY_CUES,
     CALL,
     CHANNEL,
     CREDIT,
@@ -24,6 +25,7 @@ from newsdedup_cli.clean_words import (
 )
 
 HEAD = 3
+DATELINE_WINDOW = 400
 TAIL = 10
 
 _HAN = "\u3400-\u9fff"
@@ -38,20 +40,25 @@ _URL = r"(?:https?：//|www\.)[!-~：？！（）；，]+"
 _SENTENCE_END = '[。！？"…）\\]]'
 
 
-def _lines_out(text: str, head: int, tail: int, matches: Callable[[str], bool]) -> str:
-    """The text without those of its first `head` and last `tail` lines that match."""
+def _lines_out(text: str, head: int, tail: int, longest: int, matches: Callable[[str], object]) -> str:
+    """The text without those of its first `head` and last `tail` lines that match and are not too long."""
     lines = text.split("\n")
-    late = max(head, len(lines) - tail) if tail else len(lines)
-    kept = [line for at, line in enumerate(lines) if not ((at < head or at >= late) and matches(line))]
-    return text if len(kept) == len(lines) else "\n".join(kept)
+    count = len(lines)
+    zone = range(count) if count <= head + tail else (*range(head), *range(count - tail, count))
+    out = [at for at in zone if len(lines[at]) <= longest and matches(lines[at])]
+    if not out:
+        return text
+    for at in reversed(out):
+        del lines[at]
+    return "\n".join(lines)
 
 
 def _drop(pattern: str, head: int, tail: int, longest: int) -> Callable[[str], str]:
     """A step that drops whole lines of up to `longest` characters."""
-    whole = re.compile(pattern)
+    matches = re.compile(pattern).fullmatch
 
     def step(text: str) -> str:
-        return _lines_out(text, head, tail, lambda line: len(line) <= longest and bool(whole.fullmatch(line)))
+        return _lines_out(text, head, tail, longest, matches)
 
     return step
 
@@ -84,7 +91,7 @@ def original_title(text: str) -> str:
     found = _TITLE_PAREN.match(text)
     if found:
         text = text[found.end() :].lstrip("\n")
-    return _lines_out(text, HEAD, TAIL, lambda line: len(line) <= 100 and bool(_TITLE.fullmatch(line)))
+    return _lines_out(text, HEAD, TAIL, 100, _TITLE.fullmatch)
 
 
 _BYLINE = r"（[^（）。\n]{0,50}）"
@@ -107,13 +114,16 @@ _NOT_DATELINE = re.compile(r"据|称|表示|宣布|发布|获悉|召开|举行|�
 
 
 def dateline(text: str) -> str:
-    """X社某地3月5日电（记者某）, 本报讯, place (agency) - at the start of one of the first lines."""
-    start = 0
+    """X社某地3月5日电（记者某）, 本报讯, place (agency) - at the start of one of the first lines.
+
+    Reads no more than the first `DATELINE_WINDOW` characters.
+    """
+    window, start = text[:DATELINE_WINDOW], 0
     for _ in range(HEAD):
-        found = _DATELINE.match(text, start)
-        if found and found.end() < len(text) and not _NOT_DATELINE.search(found[0].split("（")[0]):
-            return text[:start] + text[found.end() :].lstrip("\n ，：")
-        start = text.find("\n", start) + 1
+        found = _DATELINE.match(window, start)
+        if found and found.end() < len(window) and not _NOT_DATELINE.search(found[0].split("（")[0]):
+            return text[:start] + window[found.end() :].lstrip("\n ，：") + text[len(window) :]
+        start = window.find("\n", start) + 1
         if not start:
             break
     return text
@@ -135,17 +145,17 @@ _CREDIT_LINE = re.compile(
 _DATE_LINE = re.compile(rf"[（\[]?{_DATE}[）\]]?")
 
 
-def _is_credit(line: str) -> bool:
-    return len(line) <= 60 and bool(_CREDIT_LINE.fullmatch(line))
+def _is_late_credit(line: str) -> bool:
+    return bool(_CREDIT_LINE.fullmatch(line)) and not _DATE_LINE.fullmatch(line)
 
 
 def credits(text: str) -> str:
-    """Source, author, editor and time on lines of their own; a bare date below the text signs it and stays."""
+    """Source, author, editor and time on lines of their own; a bare date below signs the text and stays."""
     text, cut, last = text.rpartition("\n")
     if not cut or not _DATE_LINE.fullmatch(last):
         text, cut, last = f"{text}{cut}{last}", "", ""
-    text = _lines_out(text, HEAD, 0, _is_credit)
-    text = _lines_out(text, 0, TAIL, lambda line: _is_credit(line) and not _DATE_LINE.fullmatch(line))
+    text = _lines_out(text, HEAD, 0, 60, _CREDIT_LINE.fullmatch)
+    text = _lines_out(text, 0, TAIL, 60, _is_late_credit)
     return f"{text}{cut}{last}"
 
 
@@ -175,12 +185,12 @@ _FOLLOW = re.compile(
 
 
 def _is_follow(line: str) -> bool:
-    return len(line) <= 80 and bool(_FOLLOW.fullmatch(line)) and not _REPORTS.search(line)
+    return bool(_FOLLOW.fullmatch(line)) and not _REPORTS.search(line)
 
 
 def follow_us(text: str) -> str:
     """Lines that only ask to scan a QR code, follow an account, load an app or share."""
-    return _lines_out(text, HEAD, TAIL, _is_follow)
+    return _lines_out(text, HEAD, TAIL, 80, _is_follow)
 
 
 _NAV = rf"(?:[\[（]?(?:{NAV_WORD})[）\]]?[|>：，·/、 ]*)"
@@ -251,8 +261,13 @@ _DISCLAIMER_CUE = re.compile(DISCLAIMER_BODY)
 _SENTENCE = re.compile(r"[^。！？；]*[。！？；]*[\"）\]]*")
 
 
+_NOTICE_WORDS = re.compile(ANY_CUES["disclaimers"])
+
+
 def _without_disclaimer(line: str) -> str:
     """The line without its last sentences, as far as they are disclaimers."""
+    if not _NOTICE_WORDS.search(line[-170:]) and not _NOTICE_WORDS.search(line, 0, 20):
+        return line
     label = _LABEL.match(line)
     if label and (label.end() == len(line) or _DISCLAIMER_CUE.search(line)):
         return ""
@@ -378,3 +393,6 @@ STEPS: tuple[tuple[str, str, str, str, Callable[[str], str]], ...] = (
     ),
 )
 """The steps in their order: name, what it does, example before, after, function."""
+
+HEAD_ONLY = frozenset(("headline_tags", "original_title", "dateline"))
+"""Steps after which no other round is needed: what they take opens the way to no step before them."""

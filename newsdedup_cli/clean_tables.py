@@ -187,6 +187,7 @@ class CueTables(NamedTuple):
     any_flags: NDArray[np.int64]
     date_keys: NDArray[np.uint64]
     date_flags: NDArray[np.int64]
+    firsts: NDArray[np.uint8]
     limits: NDArray[np.int64]
 
 
@@ -216,6 +217,14 @@ def _cue_table(cues: dict[str, str]) -> tuple[NDArray[np.uint64], NDArray[np.int
     return keys, flags
 
 
+def _firsts() -> NDArray[np.uint8]:
+    """1 for each code point of three bytes that begins a cue that may stand anywhere in a line."""
+    firsts = np.zeros(65536, np.uint8)
+    for words in (*clean_words.ANY_CUES.values(), clean_words.DATELINE_CUES):
+        firsts[[ord(cue[0]) for cue in words.split("|")]] = 1
+    return firsts
+
+
 def step_flag(name: str) -> int:
     """The bit of a line step in the flags of a row."""
     return 1 << [step[0] for step in clean_lines.STEPS].index(name)
@@ -239,5 +248,6 @@ def cue_tables() -> CueTables:
         *_cue_table(clean_words.START_CUES),
         *_cue_table(clean_words.ANY_CUES),
         *_cue_table({"dateline": clean_words.DATELINE_CUES}),
+        _firsts(),
         np.array(if_head, np.int64),
     )

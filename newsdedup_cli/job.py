@@ -21,7 +21,7 @@ from newsdedup_cli import __version__, kernels
 from newsdedup_cli.errors import UserError
 from newsdedup_cli.files import format_of, open_sink
 from newsdedup_cli.files.base import Batch, ReadOptions, WriteOptions
-from newsdedup_cli.files.corpus import Column, Corpus, check_writable, open_corpus
+from newsdedup_cli.files.corpus import Column, Corpus, check_writable, input_paths, open_corpus
 from newsdedup_cli.pipeline import Decided, decide
 from newsdedup_cli.progress import Progress, peak_memory
 from newsdedup_cli.report import Findings, write_report
@@ -75,7 +75,7 @@ class Job:
             out=out,
             report=report,
             read=read,
-            write=WriteOptions(bom=values["bom"], compression=_compression(out)),
+            write=WriteOptions(bom=values["bom"], header=not values["no_header"], compression=_compression(out)),
             overwrite=values["overwrite"],
             dry_run=values["dry_run"],
             threads=values["threads"] or os.cpu_count() or 1,
@@ -143,9 +143,9 @@ def run(job: Job, settings: Settings) -> Done:
     """Do the job."""
     begin = time.perf_counter()
     progress = Progress(job.quiet)
+    _refuse_input_as_output(job)
     out_format = _check_outputs(job)
     corpus = open_corpus(job.inputs, job.read, job.tmpdir)
-    _refuse_input_as_output(job, corpus)
     columns = resolve_columns(corpus, settings, progress)
     if out_format == "xlsx" and not job.dry_run:
         check_writable(corpus, out_format)
@@ -173,7 +173,8 @@ def run(job: Job, settings: Settings) -> Done:
     if not job.dry_run:
         with _placed(job) as (out, report):
             with progress.stage("writing") as advance:
-                _write_rows(corpus, decided, job, settings, out, report, out_format, advance)
+                changed = _write_rows(corpus, decided, job, settings, out, report, out_format, advance)
+                _tell([], changed, progress)
             if report:
                 with progress.stage("report"):
                     made = _findings(corpus, columns, decided, settings, counts, progress, begin)
@@ -189,7 +190,7 @@ def _check_outputs(job: Job) -> str:
     if job.out == "-":
         return format_of("-", job.read.format)
     out = Path(job.out)
-    out_format = format_of(out)
+    out_format = _format_of_out(out, job.read.format)
     if job.dry_run:
         return out_format
     if not out.parent.is_dir():
@@ -204,12 +205,22 @@ def _check_outputs(job: Job) -> str:
     return out_format
 
 
-def _refuse_input_as_output(job: Job, corpus: Corpus) -> None:
+def _format_of_out(out: Path, given: str | None) -> str:
+    """By its extension, which --format does not overrule: that is for inputs, and for an OUT of an odd name."""
+    try:
+        return format_of(out)
+    except UserError:
+        if given is None:
+            raise
+        return format_of(out, given)
+
+
+def _refuse_input_as_output(job: Job) -> None:
     if job.out in (None, "-") or job.dry_run:
         return
     out = Path(str(job.out))
-    for source in corpus.sources:
-        if out.exists() and source.path.exists() and out.samefile(source.path):
+    for path in input_paths(job.inputs):
+        if out.exists() and path.exists() and out.samefile(path):
             raise UserError(f"{out} is both input and output", wanted="another -o: inputs are never written to")
 
 
@@ -330,8 +341,11 @@ def _write_rows(
     report: Path | None,
     out_format: str,
     advance: Any,
-) -> None:
-    """The second pass: kept rows to OUT, removed ones beside the report, or all of them marked."""
+) -> list[str]:
+    """The second pass: kept rows to OUT, removed ones beside the report, or all of them marked.
+
+    Returns what the format made necessary to change, in words.
+    """
     mark = settings.keeping.mark
     kept = decided.outcome.clusters.kept_row == np.arange(len(decided.scanned.rows))
     marks = _marks(decided, corpus) if mark else None
@@ -343,25 +357,31 @@ def _write_rows(
     if report:
         sinks.append(open_sink(report / f"removed{suffix}", out_format, schema, job.write))
     lines = out_format == "jsonl" and all(source.format == "jsonl" for source in corpus.sources)
-    row = 0
-    for batch in corpus.full(lines=lines):
-        size = min(batch.num_rows, len(kept) - row)
-        if size <= 0:
-            break
-        here = _first(batch, size)
-        mask = pa.array(kept[row : row + size])
-        if marks is not None:
-            sinks[0].write(Batch(here.columns, here.raw, marks.slice(row, size)))
-        else:
-            sinks[0].write(here.filter(mask))
-        if report and not mark:
-            sinks[1].write(here.filter(pa.array(~kept[row : row + size])))
-        row += size
-        advance(size)
-    for sink in sinks:
-        sink.close()
+    try:
+        row = 0
+        for batch in corpus.full(lines=lines):
+            size = min(batch.num_rows, len(kept) - row)
+            if size <= 0:
+                break
+            here = _first(batch, size)
+            stays = kept[row : row + size]
+            if marks is not None:
+                sinks[0].write(Batch(here.columns, here.raw, marks.slice(row, size)))
+            else:
+                sinks[0].write(here.filter(pa.array(stays)))
+                if report:
+                    sinks[1].write(here.filter(pa.array(~stays)))
+            row += size
+            advance(size)
+        for sink in sinks:
+            sink.close()
+    except BaseException:
+        for sink in sinks:
+            sink.abort()
+        raise
     if row != len(kept):
         raise UserError(f"the input changed while it was read: {len(kept):,} rows, then {row:,}", todo="run again")
+    return list(dict.fromkeys(warning for sink in sinks for warning in sink.warnings))
 
 
 def _first(batch: Batch, size: int) -> Batch:

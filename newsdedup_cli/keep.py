@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
-import re
 
 import numpy as np
 import numpy.typing as npt
 
 from newsdedup_cli.settings import Keeping
-from newsdedup_cli.tables import I32, I64, U64
-
-UNKNOWN = np.iinfo(np.int64).max  # sorts after every date
+from newsdedup_cli.tables import I32, I64, U64, UNKNOWN
 
 
 def ranks(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from newsdedup_cli.cluster import cluster
 from newsdedup_cli.files.corpus import Column, Corpus
 from newsdedup_cli.fingerprint import BOILERPLATE_ONLY, fingerprint
 from newsdedup_cli.progress import Progress
+from newsdedup_cli.report import shown
 from newsdedup_cli.scan import Scanned, cleaned_by, scan
 from newsdedup_cli.segment import load_lexicon
 from newsdedup_cli.settings import Settings
@@ -22,6 +24,7 @@ from newsdedup_cli.tables import (
     SAME,
     U8,
     U64,
+    Bools,
     Clusters,
     Fingerprints,
     Outcome,
@@ -29,6 +32,7 @@ from newsdedup_cli.tables import (
     Verified,
 )
 from newsdedup_cli.texts import TextStore, strings
+from newsdedup_cli.verify import guards
 
 EXACT, SIMHASH, SENTENCE = map(REASONS.index, ("exact", "simhash", "sentence"))
 STRIP_ROWS = 4096  # rows whose texts are in memory while boilerplate is taken out
@@ -41,6 +45,8 @@ class Decided:
     scanned: Scanned
     fingerprints: Fingerprints
     outcome: Outcome
+    texts: dict[int, str]  # row, from 1 -> its text as compared, of the few that report.html shows
+    urls: dict[int, str]  # row, from 1 -> its url, of those that report.xlsx lists
 
 
 def decide(
@@ -54,20 +60,42 @@ def decide(
     tmpdir: Path | None = None,
 ) -> Decided:
     """Find the copies among the rows of the corpus."""
-    with TextStore(tmpdir) as texts:
+    with opened(corpus, columns, settings, progress, threads=threads, limit=limit, tmpdir=tmpdir) as run:
+        outcome = run.outcome()
+        texts = run.texts.named(shown.rows_shown(outcome))
+        urls = run.scanned.urls.named(shown.rows_listed(outcome)) if run.scanned.urls else {}
+        return Decided(run.scanned, run.prints, outcome, texts, urls)
+
+
+@contextmanager
+def opened(
+    corpus: Corpus,
+    columns: Mapping[str, Sequence[Column]],
+    settings: Settings,
+    progress: Progress,
+    *,
+    threads: int = 1,
+    limit: int | None = None,
+    tmpdir: Path | None = None,
+) -> Iterator[Run]:
+    """A run whose cleaned texts are at hand as long as the block lasts, for questions beyond its outcome."""
+    with TextStore(tmpdir) as texts, TextStore(tmpdir) as urls:
         with progress.stage("fingerprints") as advance:
-            scanned = scan(corpus, columns, settings, texts, threads, limit, advance)
-        fingerprints = scanned.batch.fingerprints
-        if settings.matching.preset.startswith("classic"):
-            outcome = _classic(scanned, settings)
-        else:
-            run = _Run(scanned, texts, settings, progress, threads)
-            outcome = run.outcome()
-        return Decided(scanned, fingerprints, outcome)
+            kept_urls = urls if columns.get("url") else None
+            scanned = scan(corpus, columns, settings, texts, threads, limit, advance, kept_urls)
+        yield Run(scanned, texts, settings, progress, threads)
 
 
-class _Run:
-    """The stages after the first pass."""
+class Run:
+    """The stages after the first pass; what `prepare` finds stays for who asks."""
+
+    boilerplate: U64  # hashes of the recurring pieces, ascending
+    rank: I64  # [N] of a cluster the row of least rank stays
+    representative: I64  # [N] the row that stands for all of one digest
+    proposed: Pairs  # what any source of candidates gave
+    chosen: Pairs  # those of them worth reading
+    family: Bools  # [N] rows of one form, alike but for names and numbers
+    known: Verified  # every pair that was verified, once `outcome` has run
 
     def __init__(
         self, scanned: Scanned, texts: TextStore, settings: Settings, progress: Progress, threads: int
@@ -76,29 +104,55 @@ class _Run:
         self.settings, self.matching = settings, settings.matching
         self.prints = scanned.batch.fingerprints
 
+    def prepare(self) -> list[tuple[str, int]]:
+        """Boilerplate out, candidates proposed; returns the boilerplate that the report lists."""
+        with self.progress.stage("boilerplate"):
+            self.boilerplate, listed = self._boilerplate()
+            if self.matching.boilerplate and self.matching.scope == "full":
+                self.prints.alone[guards.foreign_bodies(self.prints, self.scanned.rows)] = BOILERPLATE_ONLY
+        with self.progress.stage("candidates"):
+            self.rank = self._ranks()
+            self.representative = candidates.representatives(self.prints.digest, self.rank, self.prints.alone > 0)
+            urls = self.scanned.rows.url if self.scanned.rows.url.any() else None
+            batch = self.scanned.batch
+            self.proposed = candidates.propose(
+                self.prints,
+                self.representative,
+                self.boilerplate,
+                self.matching,
+                urls,
+                batch.pieces,
+                batch.piece_rows,
+            )
+            plausible = verify.plausible(self.proposed, self.prints)
+            self.chosen = Pairs(*(getattr(self.proposed, f.name)[plausible] for f in fields(Pairs)))
+        return listed
+
+    def verified(self) -> Verified:
+        """The chosen pairs with their figures and verdicts."""
+        with self.progress.stage("verification", len(self.chosen), "pairs") as advance:
+            edges = self._verify(self.chosen, advance)
+        self.family = guards.families(edges, len(self.prints))
+        guards.hold_families(edges, self.family)
+        return edges
+
     def outcome(self) -> Outcome:
         """All stages in order."""
-        with self.progress.stage("boilerplate"):
-            hashes, listed = self._boilerplate()
-        with self.progress.stage("candidates"):
-            rank = self._ranks()
-            representative = candidates.representatives(self.prints.digest, rank, self.prints.alone > 0)
-            urls = self.scanned.rows.url if self.scanned.rows.url.any() else None
-            pairs = candidates.propose(self.prints, representative, hashes, self.matching, urls)
-            plausible = verify.plausible(pairs, self.prints)
-            chosen = Pairs(*(getattr(pairs, f.name)[plausible] for f in fields(Pairs)))
-        with self.progress.stage("verification", len(chosen), "pairs") as advance:
-            edges = verify.verify(chosen, self.prints, self.texts.gather, self.matching, self.threads, advance)
+        if self.matching.preset.startswith("classic"):
+            return _classic(self.scanned, self.settings)
+        listed = self.prepare()
+        edges = self.verified()
         with self.progress.stage("clusters"):
-            clusters, links = cluster(edges, representative, rank, self.prints.digest, self._score)
+            clusters, links = cluster(edges, self.representative, self.rank, self.prints.digest, self.score)
+        self.known = links.known
         return Outcome(
             clusters,
             self.prints.alone,
-            reasons(clusters, representative, self.matching.max_distance),
-            for_a_person(links.known, clusters, representative),
+            reasons(clusters, self.representative, self.matching.max_distance),
+            for_a_person(links.known, clusters, self.representative),
             listed,
-            len(pairs),
-            len(chosen),
+            len(self.proposed),
+            len(self.chosen),
         )
 
     def _ranks(self) -> I64:
@@ -123,14 +177,14 @@ class _Run:
             found = boilerplate.learn(
                 batch.pieces, batch.piece_rows, counted, self.prints.digest, matching.boilerplate_rows
             )
-        hashes = found.hashes
+        hashes, common = found.hashes, found.common
         if matching.boilerplate_file:
             lines = boilerplate.read_lines(matching.boilerplate_file)
             given = boilerplate.hashes_of(cleaned_by(lines, matching), matching.least_piece)
-            hashes = np.union1d(hashes, given)
+            hashes, common = np.union1d(hashes, given), np.union1d(common, given)
         listed = boilerplate.examples(found, self.texts.gather, matching.least_piece)
         self._strip(boilerplate.rows_with(batch.pieces, batch.piece_rows, hashes), hashes)
-        return hashes, listed
+        return common, listed
 
     def _strip(self, rows: I64, hashes: U64) -> None:
         lexicon = load_lexicon(self.matching.userdict)
@@ -144,9 +198,17 @@ class _Run:
                 getattr(self.prints, field.name)[some] = getattr(new, field.name)
             self.prints.alone[emptied] = BOILERPLATE_ONLY
 
-    def _score(self, a: I64, b: I64) -> Verified:
+    def score(self, a: I64, b: I64) -> Verified:
+        """Any pairs a < b of rows, verified as `run` verifies them."""
         pairs = candidates.with_figures(a, b, self.scanned.rows.url, self.prints)
-        return verify.verify(pairs, self.prints, self.texts.gather, self.matching, self.threads)
+        found = self._verify(pairs)
+        guards.hold_families(found, self.family)
+        return found
+
+    def _verify(self, pairs: Pairs, advance: Callable[[int], None] = lambda _: None) -> Verified:
+        return verify.verify(
+            pairs, self.prints, self.scanned.rows, self.texts.gather, self.matching, self.threads, advance
+        )
 
 
 def _classic(scanned: Scanned, settings: Settings) -> Outcome:

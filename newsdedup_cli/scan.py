@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -16,7 +17,7 @@ from newsdedup_cli import keep
 from newsdedup_cli.clean import CleanSettings, classic_clean, clean_texts
 from newsdedup_cli.files.corpus import Column, Corpus, TextBatch
 from newsdedup_cli.fingerprint import Batch, fingerprint, join_batches
-from newsdedup_cli.kernels import store
+from newsdedup_cli.kernels import store, text
 from newsdedup_cli.segment import Lexicon, load_lexicon
 from newsdedup_cli.settings import Matching, Settings
 from newsdedup_cli.tables import U64, Rows
@@ -36,6 +37,7 @@ class Scanned:
     identity: U64  # [N] hash of everything that was read of the row: for ties
     files: list[str]
     raw: list[str]  # the texts as they came in, only for classic-nshash
+    urls: TextStore | None  # where a column of urls is known, as long as the run lasts
 
 
 def scan(
@@ -46,14 +48,17 @@ def scan(
     threads: int,
     limit: int | None,
     advance: Callable[[int], None],
+    urls: TextStore | None = None,
 ) -> Scanned:
-    """Read the columns of the corpus once; `texts` takes the cleaned texts."""
+    """Read the columns of the corpus once; `texts` takes the cleaned texts, `urls` the urls."""
     lexicon = load_lexicon(settings.matching.userdict)
     batches = _limited(corpus.texts(columns, BATCH_ROWS), limit)
     made: list[_Made] = []
     for one in _ordered(lambda batch: _make(batch, settings.matching, lexicon), batches, threads):
         texts.append(*buffers(one.cleaned))
-        one.cleaned = None
+        if urls is not None:
+            urls.append(*buffers(one.urls))
+        one.cleaned = one.urls = None
         made.append(one)
         advance(len(one.rows))
     files = list(dict.fromkeys(one.file for one in made))
@@ -74,6 +79,7 @@ class _Made:
     rows: Rows
     identity: U64
     raw: list[str]
+    urls: pa.LargeStringArray
 
 
 def _limited(batches: Iterator[TextBatch], limit: int | None) -> Iterator[TextBatch]:
@@ -115,6 +121,8 @@ def _make(batch: TextBatch, matching: Matching, lexicon: Lexicon) -> _Made:
         identity = store.hash_rows(*buffers((body if role == "text" else one[role]).fill_null("")), identity)
     url: U64 = store.hash_rows(*buffers(one["url"].fill_null("")), np.zeros(size, np.uint64))
     url[pc.equal(pc.binary_length(one["url"].fill_null("")), 0).to_numpy(zero_copy_only=False)] = 0
+    heads = cleaned_by(one["title"], matching)
+    support, bits = text.title_evidence(*buffers(heads), *buffers(cleaned))
     rows = Rows(
         one["id"],
         one["title"],
@@ -122,6 +130,8 @@ def _make(batch: TextBatch, matching: Matching, lexicon: Lexicon) -> _Made:
         keep.parse_dates(one["date"].to_pylist()),
         np.zeros(size, np.int32),
         url,
+        support,
+        bits,
     )
     raw = body.fill_null("").to_pylist() if matching.preset == "classic-nshash" else []
     return _Made(batch.file, cleaned, fingerprint(cleaned, lexicon, matching), rows, identity, raw)
@@ -131,7 +141,9 @@ def joined(arrays: Sequence[pa.LargeStringArray]) -> pa.LargeStringArray:
     """Several text columns as one, joined by a line end; what is null is left out."""
     if len(arrays) == 1:
         return arrays[0]
-    return pc.binary_join_element_wise(*arrays, pa.scalar("\n", pa.large_string()), null_handling="skip")
+    # pyarrow 26's binary_join_element_wise drops the rows that are null in every column.
+    columns = [pl.Series(str(i), array) for i, array in enumerate(arrays)]
+    return pl.select(pl.concat_str(columns, separator="\n", ignore_nulls=True)).to_series().to_arrow()
 
 
 def comparable(body: pa.LargeStringArray, title: pa.LargeStringArray, matching: Matching) -> pa.LargeStringArray:
@@ -157,9 +169,16 @@ def _join_rows(parts: list[Rows]) -> Rows:
         arrays = [getattr(part, name) for part in parts]
         return pa.concat_arrays(arrays) if arrays else pa.array([], pa.large_string())
 
-    def numbers(name: str, kind: npt.DTypeLike) -> npt.NDArray[np.generic]:
-        return np.concatenate([getattr(part, name) for part in parts] or [np.zeros(0, kind)])
+    empty: dict[str, npt.NDArray[np.generic]] = {
+        "date": np.zeros(0, np.int64),
+        "file": np.zeros(0, np.int32),
+        "url": np.zeros(0, np.uint64),
+        "title_support": np.zeros(0, np.float32),
+        "title_bits": np.zeros((0, 4), np.uint64),
+    }
 
-    kinds = {"date": np.int64, "file": np.int32, "url": np.uint64}
+    def numbers(name: str) -> npt.NDArray[np.generic]:
+        return np.concatenate([getattr(part, name) for part in parts] or [empty[name]])
+
     names = [f.name for f in fields(Rows)]
-    return Rows(**{name: numbers(name, kinds[name]) if name in kinds else strings(name) for name in names})
+    return Rows(**{name: numbers(name) if name in empty else strings(name) for name in names})

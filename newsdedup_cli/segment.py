@@ -1,4 +1,16 @@
-"""Words: jieba's own dictionary and HMM as arrays, and what is made of them. The only door to jieba."""
+"""Words: jieba's own dictionary and HMM as arrays, and what is made of them. The only door to jieba.
+
+The default features were chosen on labelled pairs of crawled news: copies (`dup`, 274) against stories of one
+event (`related_different`, 7,044), bodies without tags, and 2.5 % that are only `likely` copies left apart.
+Share of copies within 4 / 8 / 10 bits; related pairs within 8 / 10 bits; mean distance of related pairs:
+
+    classic: every token, its frequency, HMM          .790 .967 .978   2,039 3,089   11.8
+    distinct words of 2+ characters, HMM              .511 .838 .930       0     1   25.6
+    the same without the HMM                          .585 .860 .941       0     0   25.4
+    the same with weights 1..7 from the dictionary    .574 .890 .949       0     1   25.8
+    2+ characters, no HMM, at most three times each   .581 .912 .960       0     8   24.0   <- the default
+    2+ characters, no HMM, frequency                  .629 .915 .963      25    79   22.4
+"""
 
 from __future__ import annotations
 
@@ -11,7 +23,7 @@ import tempfile
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, pairwise
 from math import inf, log
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -34,7 +46,8 @@ CACHE = 1 << 13  # unknown words whose hashes are remembered, a power of two
 
 _BLOCK = re.compile(r"[\u4E00-\u9FD5a-zA-Z0-9+#&._%-]+")
 _LETTER = re.compile(r"[\u4E00-\u9FD5a-zA-Z0-9]")
-_SOURCES = ("__init__.py", "finalseg/__init__.py", *(f"finalseg/prob_{t}.py" for t in ("start", "trans", "emit")))
+_TABLES = tuple(f"finalseg/prob_{name}.py" for name in ("start", "trans", "emit"))
+_SOURCES = ("__init__.py", "finalseg/__init__.py", *_TABLES, "dict.txt")
 
 Recipe = Literal["default", "classic"]
 
@@ -43,7 +56,8 @@ Recipe = Literal["default", "classic"]
 class Lexicon:
     """jieba's dictionary and HMM in the form the kernels take (kernels.words says what the numbers mean).
 
-    han u2[20950], the ids of U+4E00..9FD5; trie u8[S]; logs f8[F]; hmm f8[128 + 20950, 4]; hashes u8[S + 0x10001], the low half of each word's md5.
+    han u2[20950], the ids of U+4E00..9FD5; trie u8[S]; logs f8[F]; hmm f8[128 + 20950, 4];
+    hashes u8[S + 0x10001], the low half of each word's md5.
     """
 
     han: NDArray[np.uint16]
@@ -84,13 +98,13 @@ def _read_userdict(path: Path | None) -> bytes:
     except OSError as error:
         raise UserError(
             f"cannot read the user dictionary {visible(str(path))}: {error.strerror}",
-            wanted="a UTF-8 text file with one word a line: word, frequency, tag (the last two may be left out)",
+            wanted="a UTF-8 text file, a line a word: word, frequency, tag (the last two may be left out)",
         ) from error
 
 
 def _signature(home: Path, userdict: bytes) -> str:
     digest = hashlib.blake2b(f"{FORMAT} {len(userdict)}".encode(), digest_size=16)
-    for part in (*_SOURCES, "dict.txt"):
+    for part in _SOURCES:
         digest.update((home / part).read_bytes())
     digest.update(userdict)
     return digest.hexdigest()
@@ -120,7 +134,7 @@ def _read(path: Path) -> Lexicon | None:
 
 
 def _write(path: Path, lexicon: Lexicon) -> None:
-    """Beside its place, then renamed: several processes may do so at once. Failing, the next run compiles again."""
+    """Beside its place, then renamed: several processes may do so at once. If it fails, nothing is lost."""
     han = np.resize(lexicon.han, (len(lexicon.han) + 3) // 4 * 4)
     arrays = (han, lexicon.trie, lexicon.logs, lexicon.hmm, lexicon.hashes)
     parts = [a.reshape(-1).view(np.uint64) for a in arrays]
@@ -152,7 +166,9 @@ def _dictionary(home: Path, userdict: bytes, path: Path | None) -> tuple[dict[st
         return tokenizer.FREQ, tokenizer.total, finalseg.Force_Split_Words
     except ValueError as error:
         raise UserError(
-            f"the user dictionary {visible(str(path))} is not UTF-8", wanted="UTF-8", todo="iconv -f GB18030 -t UTF-8"
+            f"the user dictionary {visible(str(path))} is not UTF-8",
+            wanted="UTF-8",
+            todo="iconv -f GB18030 -t UTF-8",
         ) from error
     finally:
         finalseg.Force_Split_Words = others
@@ -160,7 +176,7 @@ def _dictionary(home: Path, userdict: bytes, path: Path | None) -> tuple[dict[st
 
 def _hmm(home: Path, ids: dict[str, int]) -> NDArray[np.float64]:
     """finalseg's probabilities, f8[128 + 20950, 4]: see kernels.words."""
-    start, trans, emit = (_probabilities(home, name) for name in ("start", "trans", "emit"))
+    start, trans, emit = (_probabilities(home / name) for name in _TABLES)
     least = -3.14e100  # finalseg.MIN_FLOAT
     table = np.full((LETTERS, 4), least)
     for column, state in enumerate("BMES"):
@@ -173,10 +189,10 @@ def _hmm(home: Path, ids: dict[str, int]) -> NDArray[np.float64]:
     return table
 
 
-def _probabilities(home: Path, name: str) -> dict[str, Any]:
+def _probabilities(path: Path) -> dict[str, Any]:
     """One of finalseg's tables, which are Python files."""
     found: dict[str, Any] = {}
-    exec(compile((home / f"finalseg/prob_{name}.py").read_bytes(), name, "exec"), found)
+    exec(compile(path.read_bytes(), path.name, "exec"), found)
     table: dict[str, Any] = found["P"]
     return table
 
@@ -199,13 +215,18 @@ def _compile(freq: dict[str, int], total: int, forced: set[str], home: Path) -> 
     for word in chain((w for w in words if len(w) > 1), ids):
         slot = slots[word] if len(word) > 1 else ids[word]
         nodes[slot] = (
-            bases.get(word, 0) << 39 | ids[word[-1]] << 24 | (word in forced) << 23 | number[freq.get(word, 0)]
+            bases.get(word, 0) << 39
+            | ids[word[-1]] << 24
+            | (word in forced) << 23
+            | number[freq.get(word, 0)]
         )
         hashes[slot] = word_hash(word)
     hashes += [word_hash(chr(code)) for code in range(0x10000)] + [word_hash("\r\n")]
     logs = [-inf, *(log(n) - log(total) for n in (*frequencies, 1))]
     han = np.array([ids[chr(code)] for code in range(0x4E00, 0x9FD6)], np.uint16)
-    return Lexicon(han, np.array(nodes, np.uint64), np.array(logs), _hmm(home, ids), np.array(hashes, np.uint64))
+    return Lexicon(
+        han, np.array(nodes, np.uint64), np.array(logs), _hmm(home, ids), np.array(hashes, np.uint64)
+    )
 
 
 def _heat(words: list[str], freq: dict[str, int]) -> dict[str, int]:
@@ -226,12 +247,12 @@ def _ids(words: list[str], freq: dict[str, int]) -> dict[str, int]:
             if character in counts:
                 counts[character] += freq[word]
     han = sorted(counts, key=lambda c: (-counts[c], c))
-    return {c: ord(c) for c in map(chr, range(128)) if _BLOCK.match(c)} | {c: HAN + i for i, c in enumerate(han)}
+    return {c: ord(c) for c in map(chr, range(128)) if _BLOCK.match(c)} | {
+        c: HAN + i for i, c in enumerate(han)
+    }
 
 
-def _place(
-    children: dict[str, list[str]], ids: dict[str, int]
-) -> tuple[dict[str, int], dict[str, int], int]:
+def _place(children: dict[str, list[str]], ids: dict[str, int]) -> tuple[dict[str, int], dict[str, int], int]:
     """A base for every word with children, a slot for every longer word, and the number of slots.
 
     First fit, the families in the order given; the many only children fill the holes.
@@ -293,7 +314,9 @@ def word_hash(word: str) -> int:
     >>> hex(word_hash("新闻"))
     '0x8e816b504182e5be'
     """
-    return int.from_bytes(hashlib.md5(word.encode("utf-8", "surrogatepass"), usedforsecurity=False).digest()[8:])
+    return int.from_bytes(
+        hashlib.md5(word.encode("utf-8", "surrogatepass"), usedforsecurity=False).digest()[8:]
+    )
 
 
 def words(text: str, lexicon: Lexicon, hmm: bool = True) -> list[str]:
@@ -302,10 +325,9 @@ def words(text: str, lexicon: Lexicon, hmm: bool = True) -> list[str]:
 
     raw = text.encode("utf-8", "surrogatepass")
     offsets = np.array([0, len(raw)], np.int64)
-    ends, _, _ = word_ends(np.frombuffer(raw, np.uint8), offsets, hmm, lexicon.han, lexicon.trie, lexicon.logs, lexicon.hmm)
-    return [
-        raw[a:b].decode("utf-8", "surrogatepass") for a, b in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=False)
-    ]
+    tables = (lexicon.han, lexicon.trie, lexicon.logs, lexicon.hmm)
+    ends = word_ends(np.frombuffer(raw, np.uint8), offsets, hmm, *tables)[0].tolist()
+    return [raw[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise([0, *ends])]
 
 
 def simhash(
@@ -314,8 +336,9 @@ def simhash(
     """Fingerprint and number of features of every text; null counts as empty, and empty texts have 0 and 0.
 
     `classic`: every word of jieba.lcut(text), each time it occurs; the number is that of all words.
-    `default`: words of two and more characters with a letter, a digit or Han among them, cut without the HMM, each
-    counted at most MOST times; the number is that of the different ones. Calls may run in threads: the kernels hold no lock. u8[N], i4[N].
+    `default`: words of two and more characters with a letter, a digit or Han among them, cut without the HMM,
+    each counted at most MOST times; the number is that of the different ones.
+    Calls may run in threads: the kernels hold no lock. u8[N], i4[N].
     """
     from newsdedup_cli.kernels.simhash import simhash_all, simhash_capped
     from newsdedup_cli.kernels.words import word_ends
@@ -324,9 +347,10 @@ def simhash(
     out, sizes = np.zeros(len(texts), np.uint64), np.zeros(len(texts), np.int32)
     cache = (np.zeros(CACHE, np.uint64), np.zeros(CACHE, np.uint64), np.zeros((CACHE, 2), np.int64))
     classic = recipe == "classic"
+    tables = (lexicon.han, lexicon.trie, lexicon.logs, lexicon.hmm)
     for first, last in _chunks(offsets):
         part = offsets[first : last + 1]
-        found = word_ends(data, part, classic, lexicon.han, lexicon.trie, lexicon.logs, lexicon.hmm)
+        found = word_ends(data, part, classic, *tables)
         rest = (*cache, out[first:last], sizes[first:last])
         if classic:
             simhash_all(data, part[0], *found, lexicon.hashes, *rest)

@@ -126,6 +126,8 @@ CHOICES = {
     "sentence_ends": ("code", "described"),
 }
 
+LIMITS = {"max_distance": 64, "sentences": 32}
+
 
 def settings_from(given: dict[str, dict[str, Any]]) -> Settings:
     """Settings from sections of plain values; presets and scopes fill in what is not given.
@@ -133,8 +135,8 @@ def settings_from(given: dict[str, dict[str, Any]]) -> Settings:
     Raises UserError for an unknown section, name or value.
     """
     sections: dict[str, Any] = {"columns": Columns, "matching": Matching, "keeping": Keeping}
-    for section in given:
-        if section not in sections:
+    for section, values in given.items():
+        if section not in sections or not isinstance(values, dict):
             raise UserError(f"unknown section [{section}] in the configuration", wanted=", ".join(sections))
     parts = {name: _part(kind, given.get(name, {})) for name, kind in sections.items()}
     matching = parts["matching"]
@@ -151,8 +153,32 @@ def _part(kind: Any, given: dict[str, Any]) -> Any:
             raise UserError(f"unknown setting {visible(name)}", wanted=f"one of {', '.join(known)}")
         if name in CHOICES and value not in CHOICES[name]:
             raise UserError(f"{name} = {visible(str(value))}", wanted=f"one of {', '.join(CHOICES[name])}")
-        values[name] = tuple(value) if isinstance(value, list) else value
+        values[name] = _typed(name, tuple(value) if isinstance(value, list) else value, str(known[name].type))
     return kind(**values)
+
+
+_WANTED = {
+    "int": "a whole number",
+    "float": "a number from 0 to 1",
+    "bool": "true or false",
+    "tuple[str, ...]": "a list of texts",
+}
+
+
+def _typed(name: str, value: Any, annotation: str) -> Any:
+    """The value, if it is of the field's type: click checks the options, but nobody a file."""
+    most = LIMITS.get(name)
+    fits = {
+        "int": type(value) is int and 0 <= value <= (most or value),
+        "float": type(value) in (int, float) and 0 <= value <= 1,
+        "bool": type(value) is bool,
+        "tuple[str, ...]": type(value) is tuple and all(type(item) is str for item in value),
+    }.get(annotation, type(value) is str)
+    if not fits:
+        shown = visible(value) if type(value) is str else value
+        wanted = _WANTED.get(annotation, "a text") + (f" from 0 to {most}" if most else "")
+        raise UserError(f"{name} = {shown}", wanted=wanted)
+    return value
 
 
 def read_config(path: Path) -> dict[str, dict[str, Any]]:

@@ -29,6 +29,7 @@ EXACT, SENTENCE, BAND, MINHASH, URL = 1, 2, 4, 8, 16
 # What became of a pair (Pairs.verdict); the index is the code. `same` merges, the others but "" are candidates.
 VERDICTS = ("", "same", "numbers_differ", "contained_in", "short_text", "same_url", "near")
 SAME = VERDICTS.index("same")
+UNKNOWN = np.iinfo(np.int64).max  # a date that is not known; sorts after every other
 
 
 @dataclass
@@ -139,9 +140,11 @@ class Rows:
     id: pa.LargeStringArray  # as text; made where the input has none
     title: pa.LargeStringArray
     source: pa.LargeStringArray
-    date: I64  # microseconds since 1970, keep.UNKNOWN where there is none
+    date: I64  # microseconds since 1970, UNKNOWN where there is none
     file: I32  # index into the names of the inputs
     url: U64  # hash, 0 where there is none
+    title_support: F32  # share of the title's two-character shingles that the text has, 1 without a title
+    title_bits: U64  # [N,4] a bitmap of those shingles, all 0 without a title
 
     def __len__(self) -> int:
         return len(self.date)

@@ -72,6 +72,11 @@ class TextStore:
             del whole
         return found
 
+    def named(self, rows: I64) -> dict[int, str]:
+        """The texts of the rows by row number, counted from 1, without the empty ones."""
+        found = strings(*self.gather(rows)).to_pylist()
+        return {row + 1: text for row, text in zip(rows.tolist(), found, strict=True) if text}
+
     def close(self) -> None:
         """Give the disk space back."""
         self._file.close()

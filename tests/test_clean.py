@@ -291,8 +291,9 @@ def test_rows_do_not_depend_on_their_neighbours(texts: list[str]):
 @given(st.lists(st.sampled_from(["甲，", "乙。。", "", "丙…—", "a"]), max_size=6), st.data())
 def test_put_rows_twin(texts: list[str], data: st.DataObject):
     rows = data.draw(st.sets(st.integers(0, len(texts) - 1))) if texts else set()
-    changed = {row: texts[row][:1] for row in rows}
-    assert clean._put(large(texts), changed).to_pylist() == naive_clean.put(texts, changed)
+    whole = data.draw(st.booleans())
+    new = {row: (texts[row][:1], None if whole else len(texts[row][:2].encode())) for row in rows}
+    assert clean._put(large(texts), new).to_pylist() == naive_clean.put(texts, new)
 
 
 @pytest.mark.parametrize(

@@ -82,11 +82,11 @@ def check_kind(path: Path, name: str) -> None:
 
 def _elements(file: IO[bytes]) -> Iterator[Element]:
     """The elements of an XML file, each at its end."""
-    parser = ElementTree.XMLPullParser()
+    parser: ElementTree.XMLPullParser[Element] = ElementTree.XMLPullParser()
     while chunk := file.read(_CHUNK):
         parser.feed(chunk)
-        for _, element in parser.read_events():
-            yield cast(Element, element)
+        for event in parser.read_events():
+            yield cast(Element, event[-1])
     parser.close()
 
 
@@ -191,7 +191,7 @@ class Workbook:
                     yield number, cells
                 elif tag == merge:
                     tally.merges.append(_range(element.get("ref", "")))
-                elif not row:
+                elif not row and _local(tag) in ("c", "row"):
                     space = tag[: tag.rfind("}") + 1]
                     row, merge = f"{space}row", f"{space}mergeCell"
                     if tag == row:  # an empty one is the very first element

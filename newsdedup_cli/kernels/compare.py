@@ -269,48 +269,128 @@ def _opposite(codes, i, end, opposites):
 
 
 @kernel()
+def _numeral_value(codes, begin, end):
+    """The number that Chinese numerals spell, or -1 where they do not: 二十五, 一百零三, 三万五千, 二〇二六."""
+    total, section, number = 0, 0, 0
+    units = False
+    for i in range(begin, end):
+        c = np.int64(codes[i])
+        digit = -1
+        if c == 0x3007 or c == 0x96F6:  # 〇零
+            digit = 0
+        elif c == 0x4E00:
+            digit = 1
+        elif c == 0x4E8C or c == 0x4E24:  # 二两
+            digit = 2
+        elif c == 0x4E09:
+            digit = 3
+        elif c == 0x56DB:
+            digit = 4
+        elif c == 0x4E94:
+            digit = 5
+        elif c == 0x516D:
+            digit = 6
+        elif c == 0x4E03:
+            digit = 7
+        elif c == 0x516B:
+            digit = 8
+        elif c == 0x4E5D:
+            digit = 9
+        if digit >= 0:
+            number = digit if units else number * 10 + digit
+            if number > 10**15:
+                return -1
+            continue
+        units = True
+        if c == 0x5341:  # 十
+            section += (number if number else 1) * 10
+        elif c == 0x767E:
+            section += number * 100
+        elif c == 0x5343:
+            section += number * 1000
+        elif c == 0x4E07:
+            total = (total + section + number) * 10**4
+            section = 0
+        elif c == 0x4EBF:
+            total = (total + section + number) * 10**8
+            section = 0
+        else:
+            return -1
+        number = 0
+        if total > 10**15:
+            return -1
+    return total + section + number
+
+
+@kernel()
+def _figure(codes, begin, end, numerals, value):
+    """Mix the figure codes[begin:end] into a hash, the same for 七 and 7, 05 and 5."""
+    chinese = 0
+    for i in range(begin, end):
+        chinese += _member(np.int64(codes[i]), numerals)
+    number = _numeral_value(codes, begin, end) if chinese == end - begin else -1
+    if number >= 0:
+        power = 1
+        while power * 10 <= number:
+            power *= 10
+        while power > 0:
+            value = _mix((value ^ np.uint64(48 + number // power % 10)) * _P3)
+            power //= 10
+        return value
+    fresh = True
+    for i in range(begin, end):
+        c = np.int64(codes[i])
+        digit = 48 <= c <= 57
+        # A leading zero says nothing, but for the one before a decimal point or alone.
+        zero = fresh and c == 48 and i + 1 < end and 48 <= np.int64(codes[i + 1]) <= 57
+        if not zero:
+            value = _mix((value ^ np.uint64(c)) * _P3)
+            fresh = not digit and c != 46
+    return value
+
+
+@kernel()
 def _clauses(codes, begin, end, numerals, opposites, classes, sides, negations, flash, least, out):
-    """The clauses of a text into out u8[., 3]: hashes of the form (figures masked), the digits and opposite words, the
-    Chinese numerals and negations; how many. The form of a clause with fewer than `least` letters is 0."""
+    """The clauses of a text into out u8[., 3]: hash of the form (figures masked), hash of the figures, opposite words and
+    negations, and whether any of them is a Chinese numeral or a negation; how many clauses. The form of a clause
+    with fewer than `least` letters is 0."""
     n = 0
     negations = negations if end - begin <= flash else negations[:0]
     i = begin
     while i < end:
-        form, strong, weak = _P1, _P4, _P4
+        form, value, weak = _P1, _P4, _U0
         letters = 0
-        in_figure = False
         while i < end and codes[i] != 0:
             c = np.int64(codes[i])
             k = _opposite(codes, i, end, opposites)
             if k >= 0:
                 form = _mix((form ^ np.uint64(1_000_000 + classes[k])) * _P3)
-                strong = _mix((strong ^ np.uint64(2_000_000 + sides[k])) * _P1)
+                value = _mix((value ^ np.uint64(2_000_000 + sides[k])) * _P1)
                 wide = opposites[k] & np.uint64(0xFFFFFFFF) != _U0
                 letters += 1 + wide
-                in_figure = False
                 i += 1 + wide
-                continue
-            digit = _is_figure(c)
-            if digit or _member(c, numerals):
-                if not in_figure:
-                    form = _mix((form ^ _DIGIT) * _P3)
-                    strong = _mix((strong ^ _DIGIT) * _P1)
-                if digit:
-                    strong = _mix((strong ^ np.uint64(c)) * _P3)
-                else:
-                    weak = _mix((weak ^ np.uint64(c)) * _P3)
-                in_figure = True
+            elif _is_figure(c) or _member(c, numerals):
+                stop = i
+                while stop < end and codes[stop] != 0 and (
+                    _is_figure(np.int64(codes[stop])) or _member(np.int64(codes[stop]), numerals)
+                ):
+                    if not _is_figure(np.int64(codes[stop])):
+                        weak = _U1
+                    stop += 1
+                form = _mix((form ^ _DIGIT) * _P3)
+                value = _figure(codes, i, stop, numerals, _mix((value ^ _DIGIT) * _P1))
+                i = stop
             elif _member(c, negations):
                 # A negation is left out of the form, so that a clause and its denial have one form.
-                weak = _mix((weak ^ np.uint64(3_000_000)) * _P1)
-                in_figure = False
+                value = _mix((value ^ np.uint64(3_000_000)) * _P1)
+                weak = _U1
+                i += 1
             else:
                 form = _mix((form ^ np.uint64(c)) * _P3)
                 letters += 1
-                in_figure = False
-            i += 1
+                i += 1
         out[n, 0] = form if letters >= least else _U0
-        out[n, 1] = strong
+        out[n, 1] = value
         out[n, 2] = weak
         n += 1
         i += 1
@@ -326,7 +406,7 @@ def _beside(clauses, n, at, step):
 @kernel()
 def _substituted(left, n, right, m):
     """In how many clauses of one form, beside a clause of one form, the two texts differ in digits or opposite
-    words, and in how many only in Chinese numerals or negations."""
+    words, and in how many where a Chinese numeral or a negation is involved."""
     order_l = np.argsort(left[:n, 0])
     order_r = np.argsort(right[:m, 0])
     strong, weak = 0, 0
@@ -354,7 +434,7 @@ def _substituted(left, n, right, m):
                         if (before != _U0 and before == _beside(right, m, y, -1)) or (
                             after != _U0 and after == _beside(right, m, y, 1)
                         ):
-                            if left[x, 1] != right[y, 1]:
+                            if left[x, 2] | right[y, 2] == _U0:
                                 strong += 1
                             else:
                                 weak += 1
@@ -367,7 +447,7 @@ def _substituted(left, n, right, m):
 def _accounted(clause, others, among):
     """Whether one of the other clauses has the same figures."""
     for k in among:
-        if others[k, 1] == clause[1] and others[k, 2] == clause[2]:
+        if others[k, 1] == clause[1]:
             return True
     return False
 
@@ -375,7 +455,7 @@ def _accounted(clause, others, among):
 @kernel()
 def substitutions(codes, offsets, a, b, numerals, opposites, classes, sides, negations, flash, least):
     """In how many clauses that are otherwise equal the two texts differ in a figure or an opposite word: i4[P,2],
-    by digits or opposite words, and by Chinese numerals or negations alone.
+    by digits or opposite words, and where a Chinese numeral or a negation is involved. 七 and 7 do not differ.
 
     Parameters: numerals and negations u4[K] (sorted code points), opposites u8[K] (sorted; two code points
     each, the second 0 for one) with classes i8[K] (which pair of opposites) and sides i8[K] (which of the

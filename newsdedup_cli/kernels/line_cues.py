@@ -88,16 +88,19 @@ def _start_flags(data, at, end, keys, flags, date_flags, page_flags):
     return found | look_up(_wide_key(data, first, end, 2), keys, flags)
 
 
-@kernel(types.int64(_U1, types.int64, types.int64, _U8, _I8))
-def _any_flags(data, at, end, keys, flags):
+@kernel(types.int64(_U1, types.int64, types.int64, _U8, _I8, _U1))
+def _any_flags(data, at, end, keys, flags, firsts):
     """Flags of all that a line holds."""
     found, inside = 0, False
     while at < end:
         byte = data[at]
         if byte >= 0xE0:
-            key = _wide_key(data, at, end, 2)
-            if key != np.uint64(0):
-                found |= look_up(key, keys, flags)
+            if byte < 0xF0 and at + 6 <= end:
+                point = ((np.int64(byte) & 15) << 12) | ((np.int64(data[at + 1]) & 63) << 6)
+                if firsts[point | (np.int64(data[at + 2]) & 63)]:
+                    key = _wide_key(data, at, end, 2)
+                    if key != np.uint64(0):
+                        found |= look_up(key, keys, flags)
             inside = False
             at += 3 if byte < 0xF0 else 4
         elif 97 <= byte <= 122:
@@ -154,13 +157,25 @@ def _open_ended(data, start, end):
     return not (mark == 0xFF01 or mark == 0xFF1F or mark == 34 or mark == 0x2026)
 
 
-@kernel(types.void(_U1, _I8, _U8, _I8, _U8, _I8, _U8, _I8, _I8, _OUT8, _OUT8))
+@kernel(types.void(_U1, _I8, _U8, _I8, _U8, _I8, _U8, _I8, _U1, _I8, _OUT8, _OUT8))
 def row_flags(
-    data, offsets, start_keys, start_flags, any_keys, any_flags, date_keys, date_flags, limits, lines, out
+    data,
+    offsets,
+    start_keys,
+    start_flags,
+    any_keys,
+    any_flags,
+    date_keys,
+    date_flags,
+    firsts,
+    limits,
+    lines,
+    out,
 ):
     """Flags of the steps that may change each row.
 
-    data u1[B], offsets i8[N+1]; three cue tables (keys u8[4096], flags i8[4096]); limits i8[7]: HEAD, TAIL
+    data u1[B], offsets i8[N+1]; three cue tables (keys u8[4096], flags i8[4096]);
+    firsts u1[65536]: 1 for a code point that begins a cue of the last two; limits i8[7]: HEAD, TAIL
     (lines), flag of the code step, of the steps for tags at the head, of inline tails, of bare numbers (twice
     packed: credits + 4096 x navigation), of disclaimers; lines i8[longest row + 2] is scratch; out i8[N].
     """
@@ -202,12 +217,14 @@ def row_flags(
                 found |= seen if line == 0 else seen & ~tags
             if line < head or line >= count - tail:
                 if high - low <= 330:
-                    found |= _any_flags(data, low, high, any_keys, any_flags)
+                    found |= _any_flags(data, low, high, any_keys, any_flags, firsts)
                 else:
-                    found |= long & _any_flags(data, low, low + 60, any_keys, any_flags)
-                    found |= long & _any_flags(data, _boundary(data, high - 600), high, any_keys, any_flags)
+                    found |= long & _any_flags(data, low, low + 60, any_keys, any_flags, firsts)
+                    found |= long & _any_flags(
+                        data, _boundary(data, high - 600), high, any_keys, any_flags, firsts
+                    )
             if line < head:
-                found |= _any_flags(data, low, min(high, low + 330), date_keys, date_flags)
+                found |= _any_flags(data, low, min(high, low + 330), date_keys, date_flags, firsts)
         last = _mark_before(data, start, end, 0)
         if count == 1 and (last == 0xFF09 or last == 93):
             found |= tags
@@ -231,22 +248,26 @@ def _is_end_mark(point):
     )
 
 
-@kernel(types.void(_U1, _I8, _I8, _U1, _I8, _OUT1, _OUT8))
-def put_rows(data, offsets, rows, new_data, new_offsets, out, ends):
-    """Copy the texts to `out`, those numbered in `rows` (ascending) from `new_data`, all without end marks.
+@kernel(types.void(_U1, _I8, _I8, _I8, _U1, _I8, _OUT1, _OUT8))
+def put_rows(data, offsets, rows, replaced, new_data, new_offsets, out, ends):
+    """Copy the texts to `out`, those numbered in `rows` with a new beginning, all without end marks.
 
-    data u1[B], offsets i8[N+1]; rows i8[K], new_data u1[C], new_offsets i8[K+1], no row longer than the one
-    it replaces; out u1[B]; ends i8[N+1].
+    data u1[B], offsets i8[N+1]; rows i8[K] ascending; replaced i8[K]: how many bytes at the start of the row
+    new_data u1[C], new_offsets i8[K+1] stand for, never with fewer; out u1[B]; ends i8[N+1].
     """
     size, k = np.int64(0), 0
     ends[0] = 0
     for row in range(offsets.size - 1):
         new = k < rows.size and rows[k] == row
-        start, end = (new_offsets[k], new_offsets[k + 1]) if new else (offsets[row], offsets[row + 1])
-        source = new_data if new else data
-        k += 1 if new else 0
-        while end - start >= 3 and _is_end_mark(_mark_before(source, start, end, 0)):
-            end -= 3
-        out[size : size + end - start] = source[start:end]
+        first, start, end = size, offsets[row], offsets[row + 1]
+        if new:
+            length = new_offsets[k + 1] - new_offsets[k]
+            out[size : size + length] = new_data[new_offsets[k] : new_offsets[k + 1]]
+            size += length
+            start += replaced[k]
+            k += 1
+        out[size : size + end - start] = data[start:end]
         size += end - start
+        while size - first >= 3 and _is_end_mark(_mark_before(out, first, size, 0)):
+            size -= 3
         ends[row + 1] = size

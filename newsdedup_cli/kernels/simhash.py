@@ -3,7 +3,7 @@
 A word's hash is the low half of the md5 of its UTF-8 bytes, read as one big-endian number: bit i of the
 fingerprint is bit i of that number. Bit i is set iff the words that have it outweigh those that have not.
 
-Votes are counted by carry-save adders (Harley and Seal, as in H. S. Warren, Hacker's Delight, 5-1): `planes[p]`
+Votes are counted by carry-save adders (Harley and Seal, in H. S. Warren, Hacker's Delight, 5-1): `planes[p]`
 holds bit p of all 64 counts, and eight words cost some forty operations instead of 512.
 """
 
@@ -19,7 +19,9 @@ __all__ = ["simhash_all", "simhash_capped"]
 U = np.uint64
 _M32 = U(0xFFFFFFFF)
 _SINES = np.array([int(abs(np.sin(i + 1.0)) * 2**32) for i in range(64)], np.uint64)
-_TURNS = np.array([7, 12, 17, 22] * 4 + [5, 9, 14, 20] * 4 + [4, 11, 16, 23] * 4 + [6, 10, 15, 21] * 4, np.uint64)
+_TURNS = np.array(
+    [7, 12, 17, 22] * 4 + [5, 9, 14, 20] * 4 + [4, 11, 16, 23] * 4 + [6, 10, 15, 21] * 4, np.uint64
+)
 _inner = kernel(no_cpython_wrapper=True, forceinline=True)  # as in kernels.words
 _PRIME = U(0x9E3779B97F4A7C15)
 
@@ -157,7 +159,11 @@ _BYTES = types.Array(types.uint8, 1, "C", readonly=True)
 _INTS = types.Array(types.int64, 1, "C", readonly=True)
 _SLOTS = types.Array(types.int32, 1, "C", readonly=True)
 _WORDS = types.Array(types.uint64, 1, "C", readonly=True)
-_CACHE = (types.Array(types.uint64, 1, "C"), types.Array(types.uint64, 1, "C"), types.Array(types.int64, 2, "C"))
+_CACHE = (
+    types.Array(types.uint64, 1, "C"),
+    types.Array(types.uint64, 1, "C"),
+    types.Array(types.int64, 2, "C"),
+)
 _BITS = types.Array(types.uint64, 1, "C")
 _SIZES = types.Array(types.int32, 1, "C")
 
@@ -166,9 +172,9 @@ _SIZES = types.Array(types.int32, 1, "C")
 def simhash_all(data, begin, ends, slots, starts, hashes, keys, values, places, out, sizes):
     """The published recipe: every word each time it occurs.
 
-    data u1[B]; begin: the first row's first byte; ends i8[W], slots i4[W], starts i8[N+1]: see words.word_ends.
-    hashes u8[S + 0x10001] by slot. keys, values u8[2**n], places i8[2**n, 2]: cache, zeros at first, to be given
-    again with the same data. Writes the fingerprints, u8[N], and the number of words counted, i4[N].
+    data u1[B]; begin: the first row's first byte; ends i8[W], slots i4[W], starts i8[N+1]: see word_ends.
+    hashes u8[S + 0x10001] by slot. keys, values u8[2**n], places i8[2**n, 2]: cache, zeros at first, to be
+    given again with the same data. Writes the fingerprints, u8[N], and the number of words, i4[N].
     """
     rows = len(starts) - 1
     longest = 0
@@ -193,7 +199,7 @@ def simhash_all(data, begin, ends, slots, starts, hashes, keys, values, places, 
 
 @_inner
 def _is_feature(data, first, last):
-    """Two or more characters, at least one of them a letter, a digit or Han (the only ones in longer words)."""
+    """Two or more characters, one of them a letter, a digit or Han (no others above 127 in longer words)."""
     lead = data[first]
     if last - first < 2 or (lead >= 0xC0 and last - first == (2 if lead < 0xE0 else 3 if lead < 0xF0 else 4)):
         return False
@@ -221,8 +227,8 @@ def _times_seen(table, seen, value, mask):
 def simhash_capped(data, begin, ends, slots, starts, hashes, most, keys, values, places, out, sizes):
     """Words of two and more characters, each counted at most `most` (< 256) times a row.
 
-    As simhash_all otherwise. Words are told apart by their hashes. Writes the fingerprints, u8[N], and the number
-    of distinct words counted, i4[N].
+    As simhash_all otherwise. Words are told apart by their hashes. Writes the fingerprints, u8[N], and the
+    number of different words, i4[N].
     """
     rows = len(starts) - 1
     longest = 0

@@ -77,8 +77,9 @@ def otherwise_different(pieces, frequency, piece_rows, starts, members, wanted, 
 
     Parameters: pieces u8[M] and their frequency i4[M], sorted within each row; piece_rows i8[N+1]; starts i8[G+1]
     and members i8[K], the rows of each group in an order that does not depend on the input's; at most
-    `sample` rows of a group are looked at. Two rows are otherwise the same if, of their pieces that are less
-    than half as frequent as the group is large, half are shared.
+    `sample` rows of a group are looked at. Two rows are otherwise the same if, of their pieces that are at most
+    half as frequent as the group is large, half are shared (of the row that has fewer), or if such pieces
+    are less than a seventh of either row: too little to tell.
     """
     out = np.zeros(starts.shape[0] - 1, np.int64)
     leaders = np.empty(wanted, np.int64)
@@ -103,6 +104,52 @@ def otherwise_different(pieces, frequency, piece_rows, starts, members, wanted, 
                 if n == wanted:
                     break
         out[g] = n
+    return out
+
+
+@kernel()
+def edges(frequent, piece_rows, head, tail):
+    """Which pieces stand at an edge of their row: a mask u1[M].
+
+    Parameters: frequent u1[M] (pieces that recur), by row, piece_rows i8[N+1]. An edge is the first `head` and the
+    last `tail` pieces of a row, and the run of frequent pieces from either end.
+    """
+    out = np.zeros(frequent.shape[0], np.uint8)
+    for row in range(piece_rows.shape[0] - 1):
+        begin, end = piece_rows[row], piece_rows[row + 1]
+        i = begin
+        while i < end and (frequent[i] or i < begin + head):
+            out[i] = 1
+            i += 1
+        i = end - 1
+        while i >= begin and (frequent[i] or i >= end - tail):
+            out[i] = 1
+            i -= 1
+    return out
+
+
+@kernel()
+def edge_shares(pieces, at_edge, piece_rows, known, starts, members, long):
+    """For each group of rows that share a piece, the share of rows in which it stands at an edge: f4[G].
+
+    Parameters: pieces u8[M] by row and at_edge u1[M], piece_rows i8[N+1]; the groups' pieces known u8[G], their
+    rows members i8[K] from starts i8[G+1]. Rows of fewer than `long` pieces are nearly all edge: they count
+    only where fewer than three longer ones have the piece.
+    """
+    out = np.zeros(starts.shape[0] - 1, np.float32)
+    for g in range(starts.shape[0] - 1):
+        edge_rows, long_rows, long_edge_rows = 0, 0, 0
+        for k in range(starts[g], starts[g + 1]):
+            begin, end = piece_rows[members[k]], piece_rows[members[k] + 1]
+            edge = False
+            for i in range(begin, end):
+                if pieces[i] == known[g]:
+                    edge |= at_edge[i] != 0
+            edge_rows += edge
+            if end - begin >= long:
+                long_rows += 1
+                long_edge_rows += edge
+        out[g] = long_edge_rows / long_rows if long_rows >= 3 else edge_rows / (starts[g + 1] - starts[g])
     return out
 
 

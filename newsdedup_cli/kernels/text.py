@@ -64,7 +64,7 @@ def _significant(c, previous_digit, after):
             return True
         if 48 <= after <= 57:
             if previous_digit:
-                return c == 46 or c == 58 or c == 47 or c == 45 or c == 126
+                return c == 46 or c == 58 or c == 47 or c == 45 or c == 126 or c == 37
             return c == 45 or c == 43
         return previous_digit and c == 37
     if c < 0x3400:
@@ -335,3 +335,55 @@ def significant_codes(data, offsets):
             n -= 1
         out_offsets[row + 1] = n
     return codes[:n], out_offsets
+
+
+@kernel()
+def title_evidence(titles, title_offsets, data, offsets):
+    """What a title says of its text: for titles u1[.], i8[N+1] beside texts u1[B], i8[N+1], both cleaned.
+
+    Returns support f4[N], the share of the title's distinct two-character shingles that the text has (1 without a
+    title), and bitmap u8[N,4], 256 bits of which each shingle of the title sets one.
+    """
+    rows = offsets.shape[0] - 1
+    support = np.ones(rows, np.float32)
+    bitmap = np.zeros((rows, 4), np.uint64)
+    table = np.zeros(1024, np.uint32)
+    for row in range(rows):
+        grams = 0
+        for side in range(2):
+            source, i, end = (
+                (titles, title_offsets[row], title_offsets[row + 1])
+                if side == 0
+                else (data, offsets[row], offsets[row + 1])
+            )
+            if side == 1 and grams == 0:
+                break
+            last = 0
+            hits = 0
+            previous_digit = False
+            while i < end:
+                c, width = _decode(source, i, end)
+                after = np.int64(source[i + width]) if i + width < end else 0
+                if _significant(c, previous_digit, after):
+                    if last:
+                        gram = np.uint32(np.uint64(last * 0x110000 + c) * _P1 >> _U32) | np.uint32(2)
+                        gram &= np.uint32(0xFFFFFFFE)
+                        slot = np.int64(gram >> np.uint32(22))
+                        while table[slot] != 0 and table[slot] & np.uint32(0xFFFFFFFE) != gram:
+                            slot = (slot + 1) & 1023
+                        if side == 0 and table[slot] == 0 and grams < 256:
+                            table[slot] = gram
+                            grams += 1
+                            bit = np.int64(gram >> np.uint32(4)) & 255
+                            bitmap[row, bit >> 6] |= _U1 << np.uint64(bit & 63)
+                        elif side == 1 and table[slot] == gram:
+                            table[slot] |= np.uint32(1)  # found in the text
+                            hits += 1
+                    last = c
+                previous_digit = 48 <= c <= 57
+                i += width
+            if side == 1:
+                support[row] = hits / grams
+        if grams:
+            table[:] = 0
+    return support, bitmap

@@ -1,14 +1,15 @@
 """Words exactly as jieba 0.42 cuts them, straight over Arrow's UTF-8 buffers.
 
-A *block* is a run of U+4E00..9FD5 and `[a-zA-Z0-9+#&._%-]`; its characters have ids (ASCII: the byte; Han:
-128 + 20949 others by frequency, `han` u2[20950] from U+4E00 on). Outside a block each character is a word, `\r\n` one. Words cover the text without gaps,
-so their ends suffice. A word's *slot* is its place in the trie (single block characters: slot = id), or
-len(trie) + code for another BMP character, len(trie) + 0x10000 for `\r\n`, -1 for a word of no slot.
+A *block* is a run of U+4E00..9FD5 and `[a-zA-Z0-9+#&._%-]`; its characters have ids: ASCII the byte, Han
+128 to 21077 in order of frequency (`han` u2[20950], from U+4E00 on). Outside a block each character is a word,
+and CR LF is one. Words cover the text without gaps, so their ends suffice. A word's *slot* is its place in the
+trie (single block characters: slot = id), or len(trie) + code for another BMP character, len(trie) + 0x10000
+for CR LF, -1 for a word of no slot.
 
 The trie is a double array, u8[S], one number a node: base << 39 | id << 24 | force << 23 | frequency index.
 A child by character c lies at base + c and carries c; bases are unique, so that no parent need be stored.
 Base 0: no children. Frequency index 0: no word. `force`: HMM words that a user dictionary wants split.
-logs f8[]: log(frequency) - log(total) by frequency index; logs[0] is that of frequency 1.
+logs f8[]: log(frequency) - log(total) by frequency index; logs[0] is -inf, the last is that of frequency 1.
 hmm f8[128 + 20950, 4]: emission logs (B, M, E, S) by id; row 0 holds the start, rows 1-4 (B, M, E, S) the
 transitions, as ASCII never comes to the HMM.
 
@@ -47,9 +48,10 @@ _KIND[48:58] = 3
 
 @_inner
 def _decode(data, first, last, trie, han, ids, ends, slot):
-    """Bytes first..last -> ids of the characters (OTHER outside blocks, their slots in `slot`) and their number.
+    """Bytes first..last -> the ids of the characters, and their number.
 
-    `ends` gets the byte after each character; an OTHER closes the row. `\\r\\n` is one character.
+    OTHER outside blocks, with the slot in `slot`; CR LF is one character; an OTHER closes the row.
+    `ends` gets the byte after each character.
     """
     n = 0
     i = first
@@ -87,7 +89,7 @@ def _decode(data, first, last, trie, han, ids, ends, slot):
 
 @_inner
 def _route(ids, n, trie, logs, score, step, slot):
-    """jieba's calc() in all blocks of a row: the best word from each character on, `step` its end, `slot` its slot."""
+    """jieba's calc() in all blocks: the best word from each character on, its end in `step`, and its slot."""
     after = 0.0
     for i in range(n - 1, -1, -1):
         c = np.int64(ids[i])
@@ -322,12 +324,16 @@ _FLOATS = types.Array(types.float64, 1, "C", readonly=True)
 _TABLE = types.Array(types.float64, 2, "C", readonly=True)
 
 
-@kernel(types.Tuple((types.Array(types.int64, 1, "C"), types.Array(types.int32, 1, "C"), types.Array(types.int64, 1, "C")))(_BYTES, _INTS, types.boolean, _IDS, _WORDS, _FLOATS, _TABLE))
+_RESULT = types.Tuple((types.int64[::1], types.int32[::1], types.int64[::1]))
+
+
+@kernel(_RESULT(_BYTES, _INTS, types.boolean, _IDS, _WORDS, _FLOATS, _TABLE))
 def word_ends(data, offsets, use_hmm, han, trie, logs, hmm):
     """The words of every row.
 
-    data u1[B], offsets i8[N+1]: a large_string's buffers. use_hmm: as jieba's HMM. han, trie, logs, hmm: see above.
-    Returns the byte in `data` after each word, i8[W], its slot, i4[W], and where each row's words begin, i8[N+1].
+    data u1[B], offsets i8[N+1]: a large_string's buffers. use_hmm: as jieba's HMM. The others: see above.
+    Returns the byte in `data` after each word, i8[W], its slot, i4[W], and where each row's words begin,
+    i8[N+1].
     """
     rows = len(offsets) - 1
     size = _longest(offsets) + 1

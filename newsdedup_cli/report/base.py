@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -22,6 +23,9 @@ class Findings:
     rejects: list[Reject]
     boilerplate: list[tuple[str, int]]  # sentence, in how many different rows
     run: dict[str, Any]  # run.json
+    texts: Mapping[int, str] = field(default_factory=dict)  # row -> text as compared, for `shown.rows_shown`
+    urls: Mapping[int, str] = field(default_factory=dict)  # row -> url, for `shown.rows_listed`
+    lang: str = "en"  # of report.html: en or zh
 
 
 class Writer(Protocol):

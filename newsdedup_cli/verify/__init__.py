@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from newsdedup_cli.kernels import join, text
 from newsdedup_cli.settings import Matching
-from newsdedup_cli.tables import I32, I64, U32, Bools, Figures, Fingerprints, Pairs, Verified
+from newsdedup_cli.tables import I32, I64, U32, Bools, Figures, Fingerprints, Pairs, Rows, Verified
 from newsdedup_cli.verify import guards, none, ratio, shingles
 
 CHUNK = 4096  # pairs whose texts are in memory at the same time, per thread
@@ -50,6 +50,7 @@ def plausible(pairs: Pairs, fingerprints: Fingerprints) -> Bools:
 def verify(
     pairs: Pairs,
     fingerprints: Fingerprints,
+    rows: Rows,
     texts: Texts,
     matching: Matching,
     threads: int = 1,
@@ -68,7 +69,7 @@ def verify(
     empty = Figures(np.zeros(0, np.float32), np.zeros(0, np.float32), np.zeros(0, np.uint8))
     figures = Figures(*map(np.concatenate, zip(*[r[0] for r in results] or [empty], strict=True)))
     differing: I32 = np.concatenate([r[1] for r in results] or [np.zeros((0, 2), np.int32)])
-    verdict = guards.verdicts(pairs, fingerprints, figures, differing, matching)
+    verdict = guards.verdicts(pairs, fingerprints, rows, figures, differing, matching)
     return Verified(
         pairs.a, pairs.b, pairs.distance, pairs.shared_sentences, figures.score, figures.containment, verdict
     )

@@ -6,9 +6,26 @@ from functools import cache
 
 import numpy as np
 
-from newsdedup_cli.kernels import compare
+from newsdedup_cli.kernels import compare, join
 from newsdedup_cli.settings import Matching
-from newsdedup_cli.tables import SAME, URL, VERDICTS, I32, I64, U8, U32, U64, Figures, Fingerprints, Pairs
+from newsdedup_cli.tables import (
+    F32,
+    I32,
+    I64,
+    SAME,
+    U8,
+    U32,
+    U64,
+    UNKNOWN,
+    URL,
+    VERDICTS,
+    Bools,
+    Figures,
+    Fingerprints,
+    Pairs,
+    Rows,
+    Verified,
+)
 
 NUMERALS = "〇零一二三四五六七八九十百千万亿两"
 NEGATIONS = "不没无非"
@@ -23,6 +40,12 @@ OPPOSITES = [
 # Characters up to which an added negation counts. In longer texts with many small changes a 不 more is mostly one of
 # them (measured: it kept apart 5 % of the pairs with changed characters).
 FLASH = 200
+CODE = {name: VERDICTS.index(name) for name in VERDICTS}
+RECURRING = 30 * 86_400 * 1_000_000  # microseconds after which news of one form is new news
+FORM = 0.85  # score from which it is a copy nevertheless
+FAMILY = 4  # rows that make a family
+BRIEF, BRIEF_SCORE = 200, 0.8  # characters of a brief, and the score from which another begin does not matter
+SUPPORT, SAME_TITLE = 0.2, 0.3  # share of a title that its text should have, and similarity of one title's versions
 LEAST_LETTERS = 2  # letters besides figures that a clause needs for its form to mean something
 # A Chinese numeral is as often part of a word, so it counts only where little else was changed.
 LITTLE_ELSE = 0.85
@@ -73,10 +96,9 @@ def differing_clauses(codes: U32, offsets: I64, a: I64, b: I64, matching: Matchi
 
 
 def verdicts(
-    pairs: Pairs, fingerprints: Fingerprints, figures: Figures, differing: I32, matching: Matching
+    pairs: Pairs, fingerprints: Fingerprints, rows: Rows, figures: Figures, differing: I32, matching: Matching
 ) -> U8:
     """The verdict u1[P] of each pair, an index into VERDICTS."""
-    code = {name: VERDICTS.index(name) for name in VERDICTS}
     verdict: U8 = np.zeros(len(pairs), np.uint8)
     if matching.verify == "none":
         verdict[:] = SAME
@@ -86,15 +108,77 @@ def verdicts(
     longer = np.maximum(fingerprints.significant[pairs.a], fingerprints.significant[pairs.b])
     near = score >= matching.near_score
     same = score >= matching.min_score
-    verdict[near] = code["near"]
-    verdict[same] = SAME
+    verdict[near] = CODE["near"]
+    verdict[same & ~_other_news(pairs, rows, figures, shorter)] = SAME
     within = (containment >= matching.contained) & (shorter < CONTAINED_RATIO * longer)
     cut_out = within & (score < CUT_OUT[figures.ends])
-    verdict[(within & ~same) | cut_out] = code["contained_in"]
-    differs = (differing[:, 0] > 0) | ((differing[:, 1] > 0) & (score >= LITTLE_ELSE))
-    verdict[same & ~cut_out & differs] = code["numbers_differ"]
-    short = shorter < matching.short_text
-    verdict[near & short] = code["short_text"]
+    verdict[(within & ~same) | cut_out] = CODE["contained_in"]
     one_url = (pairs.origin & URL) != 0
-    verdict[one_url & near] = SAME if matching.versions == "keep-latest" else code["same_url"]
+    verdict[one_url & near] = SAME if matching.versions == "keep-latest" else CODE["same_url"]
+    differs = (differing[:, 0] > 0) | ((differing[:, 1] > 0) & (score >= LITTLE_ELSE))
+    verdict[same & ~cut_out & differs] = CODE["numbers_differ"]
+    verdict[near & (shorter < matching.short_text)] = CODE["short_text"]
     return verdict
+
+
+def _other_news(pairs: Pairs, rows: Rows, figures: Figures, shorter: I32) -> Bools:
+    """Which pairs are most likely two pieces of news in one form, by what stands around their texts."""
+    date_a, date_b = rows.date[pairs.a], rows.date[pairs.b]
+    known = (date_a != UNKNOWN) & (date_b != UNKNOWN)
+    # What comes back after a month is written anew after the old form, unless little was changed.
+    apart = np.where(known, np.abs(np.where(known, date_a, 0) - np.where(known, date_b, 0)), 0)
+    recurring = (apart > RECURRING) & (figures.score < FORM)
+    # A brief that begins otherwise has other news over the same background.
+    brief = (shorter < BRIEF) & ((figures.ends & 1) == 0) & (figures.score < BRIEF_SCORE)
+    # Texts that say nothing of either title, under two titles, are no articles.
+    unsupported = (rows.title_support[pairs.a] < SUPPORT) & (rows.title_support[pairs.b] < SUPPORT)
+    titles = unsupported & (title_similarity(rows.title_bits, pairs.a, pairs.b) < SAME_TITLE)
+    found: Bools = recurring | brief | titles
+    return found
+
+
+def title_similarity(bits: U64, a: I64, b: I64) -> F32:
+    """Jaccard similarity of the titles' bitmaps u8[N,4], 1 where either has no title."""
+    common = np.bitwise_count(bits[a] & bits[b]).sum(axis=1)
+    either = np.bitwise_count(bits[a] | bits[b]).sum(axis=1)
+    missing = ~(bits[a].any(axis=1) & bits[b].any(axis=1))
+    return np.where(missing, 1, common / np.maximum(either, 1)).astype(np.float32)
+
+
+def foreign_bodies(fingerprints: Fingerprints, rows: Rows) -> I64:
+    """Rows whose text stands under other titles too and says nothing of any of them: a page's foot, not an article."""
+    of_text = (fingerprints.alone == 0) & rows.title_bits.any(axis=1)
+    at = np.flatnonzero(of_text)
+    order = at[np.lexsort((fingerprints.digest[at, 1], fingerprints.digest[at, 0]))]
+    if len(order) == 0:
+        return order
+    ordered = fingerprints.digest[order]
+    new = np.ones(len(order), bool)
+    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    starts = np.flatnonzero(new)
+    group = np.cumsum(new) - 1
+    support = np.maximum.reduceat(rows.title_support[order], starts)
+    unlike = title_similarity(rows.title_bits, order, order[starts[group]]) < SAME_TITLE
+    several = np.logical_or.reduceat(unlike, starts)
+    return order[((support < SUPPORT) & several)[group]]
+
+
+def families(edges: Verified, rows: int) -> Bools:
+    """Which of the rows belong to a family: many alike but for names and numbers, as state visits or obituaries are.
+
+    Reprints of one story lie close together; in a family more pairs are nearly alike than alike.
+    """
+    loose = np.isin(edges.verdict, [SAME, CODE["near"], CODE["numbers_differ"]])
+    some = edges.where(loose)
+    label = join.components(rows, some.a, some.b)
+    sizes = np.bincount(label, minlength=rows)
+    alike = np.bincount(label[some.a], some.verdict == SAME, rows)
+    every = np.bincount(label[some.a], minlength=rows)
+    found: Bools = ((sizes >= FAMILY) & (2 * alike < every))[label]
+    return found
+
+
+def hold_families(pairs: Verified, family: Bools) -> None:
+    """Within a family a pair is a copy only from a high score on."""
+    held = (pairs.verdict == SAME) & family[pairs.a] & family[pairs.b] & (pairs.score < FORM)
+    pairs.verdict[held] = CODE["near"]

@@ -1,0 +1,393 @@
+"""Plain twins of the kernels in kernels.text, join, compare and store, and of the published recipes.
+
+Written from the docstrings, in Python's own strings, integers and sets; nothing here is fast or clever.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterable, Sequence
+
+import naive_words
+
+M64 = 2**64 - 1
+P1, P2, P3, P4 = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53
+BASE = 0x5851F42D4C957F2D
+BINS, KEYS, SHINGLE = 128, 16, 5
+
+# ---- kernels.text: which characters count ----------------------------------------------------------------
+
+_LETTER = re.compile(
+    "[0-9A-Za-zªµº²³¹À-ÖØ-öø-\u1fff\u2070-\u209f\u2100-\u218f\u2460-\u24ff\u2c00-\u2dff\u3005\u3007\u3040-\ud7ff"
+    "\uf900-\ufaff\uff66-\uffdc\U00010000-\U0001efff\U0001fb00-\U0010ffff]"
+)
+# 3.5, 8:15, 2026/11, 3-5, 3~5; a sign before a figure; 35%.
+_IN_NUMBER = re.compile(r"(?<=[0-9])[.:/~-](?=[0-9])|(?<![0-9])[-+](?=[0-9])|(?<=[0-9])%")
+_END = re.compile(r"[\n。！？；!?;]|(?<![0-9])\.(?=[ \n]|\Z)")
+
+
+def counts(text: str) -> list[bool]:
+    """Whether each character is significant."""
+    inside = {match.start() for match in _IN_NUMBER.finditer(text)}
+    return [bool(_LETTER.match(c)) or i in inside for i, c in enumerate(text)]
+
+
+def significant(text: str) -> str:
+    return "".join(c for c, yes in zip(text, counts(text), strict=True) if yes)
+
+
+def mix(x: int) -> int:
+    """The finaliser of Murmur3, 64 bits."""
+    x ^= x >> 33
+    x = x * 0xFF51AFD7ED558CCD & M64
+    x ^= x >> 33
+    x = x * 0xC4CEB9FE1A85EC53 & M64
+    return x ^ x >> 33
+
+
+def fold(characters: str, seed: int, prime: int, shift: int) -> int:
+    """xor, multiply, shift: the hash of the significant characters of a text or piece."""
+    h = seed
+    for c in characters:
+        h = (h ^ ord(c)) * prime & M64
+        h ^= h >> shift
+    return h
+
+
+def piece_hash(characters: str) -> int:
+    return fold(characters, P4, P1, 32) | 1
+
+
+def pieces(text: str) -> list[tuple[str, str]]:
+    """The text cut after each sentence and line: what was cut, and its significant characters."""
+    yes = counts(text)
+    ends = [m.end() for m in _END.finditer(text) if not yes[m.start()]]
+    bounds = [0, *ends, len(text)]
+    return [
+        (text[i:j], "".join(c for c, y in zip(text[i:j], yes[i:j], strict=True) if y))
+        for i, j in zip(bounds, bounds[1:], strict=False)
+    ]
+
+
+def evidence(text: str, sentences: int, least_sentence: int, least_piece: int) -> dict:
+    """What `text.evidence` says of one text."""
+    whole = significant(text)
+    listed = [core for _, core in pieces(text) if len(core) >= least_piece]
+    long = list(dict.fromkeys(core for core in listed if len(core) >= least_sentence))
+    longest = sorted(long, key=len, reverse=True)[:sentences]
+    sketch, keys = sketch_of(whole)
+    return {
+        "digest": [fold(whole, P1, P3, 29), fold(whole, P2, P4, 32)],
+        "significant": len(whole),
+        "sentences": [piece_hash(s) for s in longest] + [0] * (sentences - len(longest)),
+        "sketch": sketch,
+        "keys": keys,
+        "pieces": [piece_hash(core) for core in listed],
+    }
+
+
+def shingles(characters: Sequence) -> list[tuple]:
+    return [tuple(characters[i : i + SHINGLE]) for i in range(len(characters) - SHINGLE + 1)]
+
+
+def sketch_of(whole: str) -> tuple[list[int], list[int]]:
+    """One-permutation min-hash: each shingle's polynomial picks a bin by its top bits, bins keep the least."""
+    bins: dict[int, list[int]] = defaultdict(list)
+    for shingle in set(shingles(whole)):
+        x = mix(sum(ord(c) * BASE ** (SHINGLE - i) for i, c in enumerate(shingle)) & M64)
+        bins[x >> 57].append(x & 0xFFFFFFFF)
+    least = {b: min(values) for b, values in bins.items()}
+    sketch = [(least[b] & 0xFFFF or 1) if b in least else 0 for b in range(BINS)]
+    width = BINS // KEYS
+    coarse = [min((least[b] for b in range(k * width, k * width + width) if b in least), default=None) for k in range(KEYS)]
+    keys = []
+    for k in range(KEYS):
+        x, y = coarse[k], coarse[(k + 1) % KEYS]
+        keys.append(0 if x is None or y is None else mix(x ^ (y * P1 & M64)) >> 32 | 1)
+    return sketch, keys
+
+
+def strip_pieces(text: str, boilerplate: set[int], least_piece: int) -> str:
+    """Without recurring pieces (and too short ones among them) at head and tail, and lines of nothing else."""
+    parts = pieces(text)
+    kinds = "".join("?" if len(core) < least_piece else "b" if piece_hash(core) in boilerplate else "c" for _, core in parts)
+    head = len(re.match(r"(?:[b?]*b)?", kinds)[0])
+    tail = len(kinds) - len(re.match(r"(?:[b?]*b)?", kinds[::-1])[0])
+    gone = set(range(head)) | set(range(tail, len(parts)))
+    line: list[int] = []
+    for k, (cut, _) in enumerate(parts):
+        line.append(k)
+        if cut.endswith("\n") or k == len(parts) - 1:
+            if re.fullmatch(r"[b?]*b[b?]*", "".join(kinds[i] for i in line)):
+                gone |= set(line)
+            line = []
+    return "".join(cut for k, (cut, _) in enumerate(parts) if k not in gone)
+
+
+def significant_codes(text: str) -> list[int]:
+    """The significant characters, 0 where a clause ends; blanks and separators of thousands end none."""
+    between = {m.start() for m in re.finditer(r"(?<=[0-9]),(?=[0-9])", text)}
+    marked = [
+        c if yes else "" if c == " " or i in between else "\0"
+        for i, (c, yes) in enumerate(zip(text, counts(text), strict=True))
+    ]
+    return [ord(c) for c in re.sub("\0+", "\0", "".join(marked)).strip("\0")]
+
+
+# ---- kernels.join ----------------------------------------------------------------------------------------
+
+
+def distance(x: int, y: int) -> int:
+    return bin(x ^ y).count("1")
+
+
+def all_distances(fingerprints: Sequence[int], first: int, last: int) -> list[int]:
+    found = Counter(
+        distance(fingerprints[i], fingerprints[j]) for i in range(first, last) for j in range(i + 1, len(fingerprints))
+    )
+    return [found[d] for d in range(65)]
+
+
+def pairs_within(fingerprints: Sequence[int], k: int) -> set[tuple[int, int]]:
+    n = len(fingerprints)
+    return {(i, j) for i in range(n) for j in range(i + 1, n) if distance(fingerprints[i], fingerprints[j]) <= k}
+
+
+def pairs_of_groups(groups: Iterable[Sequence[int]], near: int, anchors: int) -> list[tuple[int, int]]:
+    """All pairs of a small group; in larger ones those with the rows just before and those at the head."""
+    found = []
+    for group in groups:
+        for i in range(len(group)):
+            before = set(range(i))
+            if len(group) > near:
+                before = set(range(i)[:anchors]) | set(range(i)[max(i - anchors, 0) :])
+            found += [(min(group[i], group[j]), max(group[i], group[j])) for j in before]
+    return sorted(found)
+
+
+def sketch_similarity(x: Sequence[int], y: Sequence[int]) -> float:
+    used = [(i, j) for i, j in zip(x, y, strict=True) if i or j]
+    return sum(i == j for i, j in used) / len(used) if used else 0.0
+
+
+def components(rows: int, edges: Iterable[tuple[int, int]]) -> list[int]:
+    """The smallest row that can be reached from each."""
+    beside = defaultdict(set)
+    for a, b in edges:
+        beside[a].add(b)
+        beside[b].add(a)
+    label = [-1] * rows
+    for row in range(rows):
+        todo = deque([row])
+        while todo:
+            at = todo.popleft()
+            if label[at] < 0:
+                label[at] = row
+                todo.extend(beside[at])
+    return label
+
+
+# ---- kernels.compare: texts are lists of codes, 0 where a clause ends ------------------------------------
+
+
+def letters(codes: Iterable[int]) -> list[int]:
+    return [c for c in codes if c]
+
+
+def shingle_overlap(x: list[int], y: list[int]) -> list[int]:
+    a, b = set(shingles(letters(x))), set(shingles(letters(y)))
+    return [len(a), len(b), len(a & b)]
+
+
+def common_subsequence(x: list[int], y: list[int]) -> int:
+    """The textbook's table."""
+    y = letters(y)
+    above = [0] * (len(y) + 1)
+    for c in letters(x):
+        row = [0]
+        for j, d in enumerate(y):
+            row.append(above[j] + 1 if c == d else max(above[j + 1], row[j]))
+        above = row
+    return above[-1]
+
+
+def shared_ends(x: list[int], y: list[int], edge: int, reach: int) -> int:
+    """1: half the shingles of the first `edge` of either are in the other's first `reach`; 2: so at the end."""
+    return _begin_alike(letters(x), letters(y), edge, reach) + 2 * _begin_alike(
+        letters(x)[::-1], letters(y)[::-1], edge, reach
+    )
+
+
+def _begin_alike(x: list[int], y: list[int], edge: int, reach: int) -> bool:
+    def share(short: list[int], long: list[int]) -> float:
+        wanted, there = shingles(short[: min(edge, reach)]), set(shingles(long[:reach]))
+        return sum(s in there for s in wanted) / len(wanted) if wanted else 0.0
+
+    return share(x, y) >= 0.5 or share(y, x) >= 0.5
+
+
+def clauses(
+    codes: list[int],
+    numerals: str,
+    opposites: dict[str, tuple[int, int]],
+    negations: str,
+    flash: int,
+    least: int,
+) -> list[tuple]:
+    """Of each clause its form (figures masked; None with too few letters), its digits and opposite words, and
+    its Chinese numerals and negations."""
+    if len(codes) > flash:
+        negations = ""
+    found = []
+    for clause in "".join(map(chr, codes)).split("\0") if codes else []:
+        form, strong, weak, count = [], [], [], 0
+        tokens = _tokens(clause, numerals, opposites, negations)
+        for before, (kind, value) in zip([("", "")] + tokens, tokens, strict=False):
+            if kind == "opposite":
+                pair, side = opposites[value]
+                form.append(pair)
+                strong.append(side)
+                count += len(value)
+            elif kind in ("digit", "numeral"):
+                if before[0] not in ("digit", "numeral"):
+                    form.append("figure")
+                    strong.append("figure")
+                (strong if kind == "digit" else weak).append(value)
+            elif kind == "negation":
+                weak.append("not")
+            else:
+                form.append(value)
+                count += 1
+        found.append((tuple(form) if count >= least else None, tuple(strong), tuple(weak)))
+    return found
+
+
+def _tokens(clause: str, numerals: str, opposites: dict, negations: str) -> list[tuple[str, str]]:
+    """Opposite words first (two characters before one), then figures, numerals, negations, letters."""
+    tokens, i = [], 0
+    while i < len(clause):
+        word = next((clause[i : i + n] for n in (2, 1) if clause[i : i + n] in opposites), None)
+        c = clause[i]
+        if word:
+            tokens.append(("opposite", word))
+            i += len(word)
+            continue
+        kind = "digit" if c in "0123456789.:/-~+%" else "numeral" if c in numerals else "negation" if c in negations else "letter"
+        tokens.append((kind, c))
+        i += 1
+    return tokens
+
+
+def substitutions(left: list[tuple], right: list[tuple]) -> list[int]:
+    """Clauses of the left that the right has in the same form beside a clause of the same form, with other
+    digits or opposite words, or with other numerals or negations alone. Those whose figures the other side
+    has in a clause of this form are accounted for."""
+    strong = weak = 0
+    for x, (form, *figures) in enumerate(left):
+        if form is None or [form, *figures] in [list(c) for c in right]:
+            continue
+        differing = [
+            left[x][1] != right[y][1]
+            for y, other in enumerate(right)
+            if other[0] == form
+            and other not in left
+            and any(_beside(left, x, d) is not None and _beside(left, x, d) == _beside(right, y, d) for d in (-1, 1))
+        ]
+        strong += any(differing)
+        weak += bool(differing) and not any(differing)
+    return [strong, weak]
+
+
+def _beside(clauses: list[tuple], at: int, step: int) -> object:
+    return clauses[at + step][0] if 0 <= at + step < len(clauses) else "end"
+
+
+def shared_sentences(x: Iterable[int], y: Iterable[int]) -> int:
+    return len((set(x) & set(y)) - {0})
+
+
+# ---- kernels.store ---------------------------------------------------------------------------------------
+
+
+def recurring(rows: list[list[int]], counted: list[bool], least: int) -> list[list[bool]]:
+    """Which pieces stand in `least` rows that count, or more."""
+    found = Counter(piece for row, yes in zip(rows, counted, strict=True) if yes for piece in set(row))
+    return [[yes and found[piece] >= least for piece in row] for row, yes in zip(rows, counted, strict=True)]
+
+
+def otherwise_different(
+    rows: list[list[int]], frequency: dict[int, int], group: list[int], wanted: int, sample: int
+) -> int:
+    """How many rows of the group are unlike all before them that were, of at most `sample` looked at."""
+    leaders: list[int] = []
+    for row in group[:: max(1, len(group) // sample)][:sample]:
+        if len(leaders) < wanted and not any(_alike(rows[row], rows[x], frequency, len(group)) for x in leaders):
+            leaders.append(row)
+    return len(leaders)
+
+
+def _alike(x: list[int], y: list[int], frequency: dict[int, int], size: int) -> bool:
+    """Half of the rarer pieces are shared, or there are too few of them (under a seventh) to tell."""
+    rare_x, rare_y = (Counter(p for p in row if frequency[p] <= size // 2) for row in (x, y))
+    n, m = rare_x.total(), rare_y.total()
+    if not n or not m or 7 * n < len(x) or 7 * m < len(y):
+        return True
+    return 2 * (rare_x & rare_y).total() >= min(n, m)
+
+
+def hash_row(data: bytes, seed: int) -> int:
+    h = seed ^ P1
+    for byte in data:
+        h = (h ^ byte) * P3 & M64
+        h ^= h >> 32
+    return h
+
+
+# ---- the published recipes -------------------------------------------------------------------------------
+
+
+def classic_text(text: str) -> str:
+    text = re.sub("<.*?>", "", text)
+    text = re.sub("[【】《》『』「」#@\n\r\t]", "", text)
+    return re.sub(r"\s+", "", text)
+
+
+def classic_simhash(texts: Sequence[str], k: int = 4) -> list[int]:
+    """For each row the kept row that it is a copy of, itself if it is kept: the first hit among those before."""
+    prints = [naive_words.classic(classic_text(text))[0] for text in texts]
+    kept: list[int] = []
+    result = []
+    for row, fingerprint in enumerate(prints):
+        hit = next((other for other in kept if distance(prints[other], fingerprint) <= k), row)
+        if hit == row:
+            kept.append(row)
+        result.append(hit)
+    return result
+
+
+def nshash(texts: Sequence[str], ends: str = ":：；？。！】\n") -> list[int]:
+    """The similar_id of each row, as version 0.7 gives it."""
+    store: dict[str, int] = {}
+    following = 1
+    result = []
+    for text in texts:
+        sentences = re.split(f"[{ends}]", text)
+        long = [s for s in sentences if len(s) > 30] or sentences
+        hashes = [hashlib.md5(s.encode()).hexdigest() for s in sorted(long, key=lambda s: -len(s))[:5]]
+        known = [store[h] for h in hashes if h in store]
+        similar = min(known) if known else following
+        following += not known
+        for h in hashes:
+            store[h] = similar
+        result.append(similar)
+    return result
+
+
+def partition(labels: Iterable) -> set[frozenset[int]]:
+    """The groups of positions that have one label."""
+    groups = defaultdict(set)
+    for i, label in enumerate(labels):
+        groups[label].add(i)
+    return {frozenset(group) for group in groups.values()}

@@ -1,0 +1,109 @@
+"""Shingles, subsequences, ends, substitutions and sentences of pairs against their plain twins."""
+
+from __future__ import annotations
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import any_text, arrow, i64, rows_of, u64
+
+from newsdedup_cli.kernels import compare
+from newsdedup_cli.kernels.text import significant_codes
+
+NUMERALS, NEGATIONS = "一三五十百万", "不没未非"
+OPPOSITES = {"上调": (0, 0), "下调": (0, 1), "已": (1, 0), "未": (1, 1)}
+
+
+@st.composite
+def pairs(draw, strings=st.lists(any_text, min_size=1, max_size=4)):
+    """Texts as codes, and pairs of them in any order."""
+    made = draw(strings)
+    at = st.integers(0, len(made) - 1)
+    chosen = draw(st.lists(st.tuples(at, at), max_size=5))
+    codes, offsets = significant_codes(*arrow(made))
+    return codes, offsets, i64([a for a, _ in chosen]), i64([b for _, b in chosen])
+
+
+def twins(function, codes, offsets, a, b, *rest):
+    rows = rows_of(codes, offsets)
+    return [function(rows[x], rows[y], *rest) for x, y in zip(a, b, strict=True)]
+
+
+@given(pairs())
+def test_shingle_overlap(drawn):
+    assert compare.shingle_overlap(*drawn).tolist() == twins(naive.shingle_overlap, *drawn)
+
+
+@given(pairs())
+def test_common_subsequence(drawn):
+    assert compare.common_subsequence(*drawn).tolist() == twins(naive.common_subsequence, *drawn)
+
+
+@given(pairs(st.lists(st.text("甲乙丙丁。", min_size=50, max_size=210), min_size=1, max_size=3)))
+def test_common_subsequence_of_several_words_of_bits(drawn):
+    assert compare.common_subsequence(*drawn).tolist() == twins(naive.common_subsequence, *drawn)
+
+
+@given(pairs(st.lists(st.text("甲乙丙。3", max_size=60), min_size=1, max_size=4)), st.integers(1, 30), st.integers(5, 40))
+def test_shared_ends(drawn, edge, reach):
+    assert compare.shared_ends(*drawn, edge, reach).tolist() == twins(naive.shared_ends, *drawn, edge, reach)
+
+
+clause = st.text(st.sampled_from("甲乙35.%三十不未已上下调"), min_size=1, max_size=6)
+# Few clauses and few fillers, so that texts of one form with other figures come up.
+sentence = st.sampled_from(["今天气温3度", "今天气温5度", "今天气温三度", "明天下雨", "明天不下雨", "油价上调3元", "油价下调3元", "他已签字", "他未签字", "3", "共5项"])
+reports = st.lists(st.one_of(sentence, sentence, clause), max_size=6).map("，".join)
+
+
+def substitutions(codes, offsets, a, b, flash=200, least=2):
+    entries = sorted((ord(w[0]) << 32 | (ord(w[1]) if len(w) > 1 else 0), *v) for w, v in OPPOSITES.items())
+    words, classes, sides = zip(*entries, strict=True)
+    numerals, negations = (np.array(sorted(map(ord, s)), np.uint32) for s in (NUMERALS, NEGATIONS))
+    return compare.substitutions(
+        codes, offsets, a, b, numerals, u64(words), i64(classes), i64(sides), negations, flash, least
+    )
+
+
+@given(pairs(st.lists(reports, min_size=1, max_size=3)), st.integers(0, 40), st.integers(0, 4))
+def test_substitutions(drawn, flash, least):
+    codes, offsets, a, b = drawn
+    made = [naive.clauses(row, NUMERALS, OPPOSITES, NEGATIONS, flash, least) for row in rows_of(codes, offsets)]
+    twin = [naive.substitutions(made[x], made[y]) for x, y in zip(a, b, strict=True)]
+    assert substitutions(*drawn, flash, least).tolist() == twin
+
+
+@given(pairs(st.lists(reports, min_size=2, max_size=4)))
+def test_substitutions_are_found_from_either_side(drawn):
+    codes, offsets, a, b = drawn
+    one, other = substitutions(codes, offsets, a, b), substitutions(codes, offsets, b, a)
+    # How many there are may differ; whether there are any, and of the strong kind, must not: rows have no order.
+    assert (one[:, 0] > 0).tolist() == (other[:, 0] > 0).tolist()
+    assert (one.sum(axis=1) > 0).tolist() == (other.sum(axis=1) > 0).tolist()
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "found"),
+    [
+        ("今天气温3度，无雨", "今天气温5度，无雨", [1, 0]),
+        ("今天气温三度，无雨", "今天气温五度，无雨", [0, 1]),
+        ("油价上调3元，今天起", "油价下调3元，今天起", [1, 0]),
+        ("公司承认此事，他说", "公司不承认此事，他说", [0, 1]),
+        ("今天气温3度，无雨", "无雨，今天气温3度", [0, 0]),
+        ("今天气温3度，无雨", "无雨", [0, 0]),
+        ("", "今天气温3度", [0, 0]),
+    ],
+)
+def test_substitutions_by_example(one, other, found):
+    codes, offsets = significant_codes(*arrow([one, other]))
+    assert substitutions(codes, offsets, i64([0]), i64([1])).tolist() == [found]
+
+
+@given(st.lists(st.lists(st.integers(1, 9), unique=True, max_size=4), min_size=1, max_size=4), st.data())
+def test_shared_sentences(rows, data):
+    at = st.integers(0, len(rows) - 1)
+    chosen = data.draw(st.lists(st.tuples(at, at), max_size=5))
+    table = u64([row + [0] * (4 - len(row)) for row in rows])
+    found = compare.shared_sentences(table, i64([a for a, _ in chosen]), i64([b for _, b in chosen]))
+    assert found.tolist() == [naive.shared_sentences(rows[a], rows[b]) for a, b in chosen]
