@@ -76,17 +76,13 @@ def learn(pieces: U64, piece_rows: I64, counted: Bools, digest: U64, least_rows:
     distinct, sizes = distinct[frequent], sizes[frequent]
     chosen = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     members = members[np.repeat(frequent, np.diff(np.append(starts, len(hashes))))]
-    found = store.otherwise_different(
-        sorted_pieces, sorted_frequency, piece_rows, chosen, members, least_rows, SAMPLE
-    )
+    found = store.otherwise_different(sorted_pieces, sorted_frequency, piece_rows, chosen, members, least_rows, SAMPLE)
     common = distinct[found >= least_rows]
     frequent_pieces = np.isin(pieces, common).astype(np.uint8)
     at_edge = store.edges(frequent_pieces, piece_rows, HEAD, TAIL)
     edge = store.edge_shares(pieces, at_edge, piece_rows, distinct, chosen, members, LONG)
     is_boilerplate = (found >= least_rows) & (edge >= MOSTLY)
-    return Boilerplate(
-        distinct[is_boilerplate], sizes[is_boilerplate], members[chosen[:-1]][is_boilerplate], common
-    )
+    return Boilerplate(distinct[is_boilerplate], sizes[is_boilerplate], members[chosen[:-1]][is_boilerplate], common)
 
 
 def _sort_within_rows(pieces: U64, frequency: I32, piece_rows: I64, row_of: I64) -> tuple[U64, I32]:
@@ -127,9 +123,7 @@ def _pieces_of(whole: str, least_piece: int) -> dict[int, str]:
     parts = [part for part in _PIECE.findall(whole) if part.strip()]
     data, offsets = buffers(pa.array(parts, pa.large_string()))
     hashes, rows = text.evidence(data, offsets, 1, 1, least_piece)[5:]
-    return {
-        int(hashes[rows[i]]): part.strip() for i, part in enumerate(parts) if rows[i + 1] > rows[i]
-    }
+    return {int(hashes[rows[i]]): part.strip() for i, part in enumerate(parts) if rows[i + 1] > rows[i]}
 
 
 def rows_with(pieces: U64, piece_rows: I64, hashes: U64) -> I64:

@@ -12,7 +12,7 @@ import numpy as np
 
 from newsdedup_cli.kernels import compare, join
 from newsdedup_cli.settings import Matching
-from newsdedup_cli.tables import BAND, MINHASH, SENTENCE, URL, I64, U8, U64, Bools, Fingerprints, Pairs
+from newsdedup_cli.tables import BAND, I64, MINHASH, SENTENCE, U8, U64, URL, Bools, Fingerprints, Pairs
 
 NEAR = 24  # rows of a group that all are paired with one another
 ANCHORS = 4  # in larger groups: with how many at its head and just before
@@ -83,9 +83,7 @@ def shared_keys(keys: Any, rows: I64) -> tuple[I64, I64]:
     return _pairs_of_groups(*_groups(keys, rows))
 
 
-def shared_sentences(
-    sentences: U64, rows: I64, common: U64, pieces: U64, piece_rows: I64
-) -> tuple[I64, I64]:
+def shared_sentences(sentences: U64, rows: I64, common: U64, pieces: U64, piece_rows: I64) -> tuple[I64, I64]:
     """Pairs of `rows` of which one has a longest sentence of the other anywhere in its text.
 
     sentences u8[R,S] of the rows i8[R]; pieces u8[M] all sentences by row, offsets piece_rows i8[N+1]. An

@@ -119,9 +119,7 @@ BASIC_STEPS = (
 )
 FOLD_STEP = Step("fold_script", "traditional characters become simplified ones", "開業", "开业", fold_script)
 LINE_STEPS = tuple(Step(*rule) for rule in clean_lines.STEPS)
-LAST_STEPS = (
-    Step("end_marks", "the mark that ends the text goes", "大桥通车！", "大桥通车", clean_lines.end_marks),
-)
+LAST_STEPS = (Step("end_marks", "the mark that ends the text goes", "大桥通车！", "大桥通车", clean_lines.end_marks),)
 STEPS = (*BASIC_STEPS, FOLD_STEP, *LINE_STEPS, *LAST_STEPS)
 
 
@@ -216,12 +214,8 @@ def _line_steps(texts: pa.LargeStringArray) -> pa.LargeStringArray:
     rows = np.flatnonzero(flags & ~_DATELINE)
     now, flags = texts.take(pa.array(rows)), flags[rows]
     for _ in range(ROUNDS):
-        done = [
-            _due_pass(text, flag, _ignore) for text, flag in zip(now.to_pylist(), flags.tolist(), strict=True)
-        ]
-        new.update(
-            (row, (text, None)) for row, (fired, text) in zip(rows.tolist(), done, strict=True) if fired
-        )
+        done = [_due_pass(text, flag, _ignore) for text, flag in zip(now.to_pylist(), flags.tolist(), strict=True)]
+        new.update((row, (text, None)) for row, (fired, text) in zip(rows.tolist(), done, strict=True) if fired)
         again = [at for at, (fired, _) in enumerate(done) if fired & _AGAIN]
         rows, now = rows[again], pa.array([done[at][1] for at in again], pa.large_string())
         flags = _flags(now)
@@ -236,9 +230,7 @@ def _datelines(texts: pa.LargeStringArray, rows: NDArray[np.int64]) -> dict[int,
     """New beginnings, with the bytes they stand for, of rows that can have nothing else than a dateline."""
     data, offsets = _buffers(texts)
     new: dict[int, tuple[str, int | None]] = {}
-    for row, start, end in zip(
-        rows.tolist(), offsets[rows].tolist(), offsets[rows + 1].tolist(), strict=True
-    ):
+    for row, start, end in zip(rows.tolist(), offsets[rows].tolist(), offsets[rows + 1].tolist(), strict=True):
         head = data[start : min(end, start + _WINDOW)].tobytes().decode("utf-8", "ignore")
         after = clean_lines.dateline(head)
         if after != head:
@@ -252,9 +244,7 @@ def _put(texts: pa.LargeStringArray, new: dict[int, tuple[str, int | None]]) -> 
     rows = np.array(sorted(new), np.int64)
     begin = [new[row] for row in rows.tolist()]
     lengths = np.diff(offsets)[rows].tolist()
-    replaced = np.array(
-        [length if n is None else n for (_, n), length in zip(begin, lengths, strict=True)], np.int64
-    )
+    replaced = np.array([length if n is None else n for (_, n), length in zip(begin, lengths, strict=True)], np.int64)
     new_data, new_offsets = _buffers(pa.array([text for text, _ in begin], pa.large_string()))
     out, ends = np.empty(data.size, np.uint8), np.empty(offsets.size, np.int64)
     put_rows(data, offsets, rows, replaced, new_data, new_offsets, out, ends)

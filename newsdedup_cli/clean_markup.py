@@ -84,11 +84,7 @@ def _raw_at(lower: str, at: int, closers: dict[str, int]) -> int | None:
         return lower.find("-->", at + 4) + 3 if closers["!--"] >= at + 4 else None
     for name in RAW_TAGS:
         after = at + 1 + len(name)
-        if (
-            closers[name] > at
-            and lower.startswith(f"<{name}", at)
-            and lower[after : after + 1] in tuple("> \n\t\r")
-        ):
+        if closers[name] > at and lower.startswith(f"<{name}", at) and lower[after : after + 1] in tuple("> \n\t\r"):
             end = lower.find(f"</{name}", after) + 2 + len(name)
             close = _CLOSE.match(lower, end)
             return close.end() if close else end

@@ -92,8 +92,7 @@ START_CUES: dict[str, str] = {
     "related_links": "推荐|相关|延伸|更多|往期|精彩|热门|阅读|编辑|热点|为您|猜你|最新|精选|此前|早前|"
     "related|see|more|read|also|recommended",
     "navigation": f"{NAV_WORD}|comment|comments|上一条|下一条|点击|共|第|返回",
-    "captions": "资料|视频|网络|网页|微博|监控|现场|配图|示意|效果|图片|图集|组图|高清|图|image|photo|"
-    "picture",
+    "captions": "资料|视频|网络|网页|微博|监控|现场|配图|示意|效果|图片|图集|组图|高清|图|image|photo|picture",
     "credits": f"{CREDIT}|{META}|文|图|文图|图文|by|end|reporting|writing|editing|http|https|www|完|终|"
     "全文完|本文完|终稿",
 }

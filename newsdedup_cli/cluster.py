@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from newsdedup_cli.kernels import join
-from newsdedup_cli.tables import SAME, VERDICTS, I64, U64, Bools, Clusters, Verified
+from newsdedup_cli.tables import I64, SAME, U64, VERDICTS, Bools, Clusters, Verified
 
 SMALL = 80  # rows of a component up to which all its pairs are scored
 APART = VERDICTS.index("numbers_differ")
@@ -63,9 +63,7 @@ def cluster(edges: Verified, representative: I64, rank: I64, digest: U64, score:
         broken = _settle_stars(pending, links, rank, keeper)
         small = [members for members in broken if len(members) <= SMALL]
         _agglomerate_all(small, links, rank, digest, keeper)
-        pending = [
-            rest for members in broken if len(members) > SMALL for rest in _peel(members, links, rank, keeper)
-        ]
+        pending = [rest for members in broken if len(members) > SMALL for rest in _peel(members, links, rank, keeper)]
     kept = keeper[representative]
     return Clusters(_dense(kept), kept, _row_links(kept, representative, links)), links
 

@@ -58,9 +58,7 @@ def every_pair(simhash: U64, threads: int = 1) -> I64:
         return sum(parts, np.zeros(65, np.int64))
 
 
-def sample(
-    simhash: U64, rows: int, threads: int = 1, seed: int = 0
-) -> tuple[I64, npt.NDArray[np.float64], int]:
+def sample(simhash: U64, rows: int, threads: int = 1, seed: int = 0) -> tuple[I64, npt.NDArray[np.float64], int]:
     """Estimates of `every_pair` from some rows against all others, their standard errors, and the pairs measured.
 
     The error is the spread of GROUPS parts of the sample (Cochran, Sampling Techniques, 1977, ch. 9), which

@@ -108,9 +108,7 @@ class Evaluation:
         }
 
 
-def evaluate(
-    folder: Path, truth_file: Path, labels: Labels, read: ReadOptions, mistakes: int = 10
-) -> Evaluation:
+def evaluate(folder: Path, truth_file: Path, labels: Labels, read: ReadOptions, mistakes: int = 10) -> Evaluation:
     """The figures of a report folder, with the worst mistakes of each sort, up to so many; `read` is
     how the run's inputs are read for their texts.
 

@@ -81,15 +81,11 @@ def read_texts(report: Report, rows: set[int], read: ReadOptions) -> dict[int, t
     return _texts(open_corpus([str(removed)], ReadOptions()), columns, places)
 
 
-def _texts(
-    corpus: Corpus, labels: Mapping[str, list[str]], places: Mapping[int, int]
-) -> dict[int, tuple[str, str]]:
+def _texts(corpus: Corpus, labels: Mapping[str, list[str]], places: Mapping[int, int]) -> dict[int, tuple[str, str]]:
     """Title and text by what `places` calls the rows of the corpus."""
     try:
         columns = {
-            role: [corpus.resolve(label) for label in labels[role]]
-            for role in ("title", "text")
-            if labels.get(role)
+            role: [corpus.resolve(label) for label in labels[role]] for role in ("title", "text") if labels.get(role)
         }
         found: dict[int, tuple[str, str]] = {}
         for batch in corpus.texts(columns):

@@ -44,13 +44,13 @@ class Point:
 def sweep(
     folder: Path, truth_file: Path, labels: Labels, read: ReadOptions, progress: Progress, threads: int = 1
 ) -> list[Point]:
-    """The points of both curves, ascending: over the distance at the report's score, then over the score.
+    """The points of both curves: over the distance at the report's score, then over the score.
 
     Reads the inputs of the run once more. Raises UserError where they are gone or were changed.
     """
     report = Report(folder)
     truth = read_truth(truth_file, report.ids, labels)
-    settings = settings_from(report.run.get("settings", {}))
+    settings = _settings(report)
     if settings.matching.preset == "classic-nshash":
         raise UserError("classic-nshash has no threshold to sweep over")
     with _opened(report, settings, read, progress, threads) as run:
@@ -59,10 +59,19 @@ def sweep(
         return list(_points(run, settings, truth))
 
 
+def _settings(report: Report) -> Settings:
+    """The settings of the run, from run.json."""
+    given: dict[str, dict[str, Any]] = report.run.get("settings", {})
+    return settings_from(
+        {
+            section: {name: value for name, value in values.items() if value is not None}
+            for section, values in given.items()
+        }
+    )
+
+
 @contextmanager
-def _opened(
-    report: Report, settings: Settings, read: ReadOptions, progress: Progress, threads: int
-) -> Iterator[Run]:
+def _opened(report: Report, settings: Settings, read: ReadOptions, progress: Progress, threads: int) -> Iterator[Run]:
     """The report's run, its texts fingerprinted anew, simhash proposing up to the largest distance."""
     inputs = report.unchanged_inputs()
     if not inputs:
@@ -71,9 +80,7 @@ def _opened(
         )
     corpus = open_corpus(inputs, read)
     columns = {
-        role: [corpus.resolve(label) for label in names]
-        for role, names in report.run["columns"].items()
-        if names
+        role: [corpus.resolve(label) for label in names] for role, names in report.run["columns"].items() if names
     }
     widest = max(*DISTANCES, settings.matching.max_distance)
     wide = replace(settings, matching=replace(settings.matching, max_distance=widest))
@@ -92,7 +99,7 @@ def _points(run: Run, settings: Settings, truth: RowTruth | PairTruth) -> Iterat
     used = settings.matching.max_distance, settings.matching.min_score
     grid = [(distance, used[1]) for distance in sorted({*DISTANCES, used[0]})]
     grid += [(used[0], score) for score in sorted({*SCORES, used[1]})]
-    for distance, score in grid:
+    for distance, score in dict.fromkeys(grid):
         run.matching = replace(settings.matching, max_distance=distance, min_score=score)
         proposed = (widest.origin != BAND) | (widest.distance <= distance)
         run.chosen = Pairs(*(getattr(widest, f.name)[proposed] for f in fields(Pairs)))

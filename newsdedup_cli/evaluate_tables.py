@@ -182,9 +182,7 @@ def _positions(names: pa.LargeStringArray, key: str, ids: pa.StringArray, decide
         twice = np.intersect1d(found[decided], first[first != np.arange(len(first))])
         if len(twice):
             name = visible(known[int(twice[0])].as_py() or "")
-            raise UserError(
-                f"several rows of the report have the id {name}", wanted="labels by row number: row"
-            )
+            raise UserError(f"several rows of the report have the id {name}", wanted="labels by row number: row")
     return found
 
 

@@ -20,10 +20,7 @@ def as_text(made: Evaluation, points: Sequence[Point] = ()) -> str:
 
 def _figures(made: Evaluation) -> Iterator[str]:
     unit = "pairs" if made.stories is None and made.ari is None else "rows"
-    yield (
-        f"{made.compared:,} {unit} compared, {made.undecided:,} undecided, "
-        f"{made.not_in_report:,} not in the report"
-    )
+    yield (f"{made.compared:,} {unit} compared, {made.undecided:,} undecided, {made.not_in_report:,} not in the report")
     yield ""
     yield f"{'':10}{'precision':>10}{'recall':>10}{'F1':>10}{'right':>12}{'found':>12}{'true':>12}"
     yield _score("pairs", made.pairs)
@@ -67,24 +64,19 @@ def _curves(points: Sequence[Point]) -> Iterator[str]:
     used = next((point for point in points if point.used), None)
     if used is None:
         return
-    yield from _curve(
-        "max distance", [(f"{p.max_distance}", p) for p in points if p.min_score == used.min_score]
-    )
-    over = [(f"{p.min_score:.2f}", p) for p in points if p.max_distance == used.max_distance]
-    if len({name for name, _ in over}) > 1:
+    over = [p for p in points if p.min_score == used.min_score]
+    yield from _curve("max distance", [(f"{p.max_distance}", p) for p in over])
+    over = sorted((p for p in points if p.max_distance == used.max_distance), key=lambda p: p.min_score)
+    if len(over) > 1:
         yield ""
-        yield from _curve("min score", over)
+        yield from _curve("min score", [(f"{p.min_score:.2f}", p) for p in over])
 
 
 def _curve(name: str, points: Sequence[tuple[str, Point]]) -> Iterator[str]:
     yield (
-        f"{name:>13}{'precision':>10}{'recall':>10}{'lost':>7}{'left over':>11}"
-        f"  {'precision':{BAR}}  {'recall':{BAR}}"
+        f"{name:>13}{'precision':>10}{'recall':>10}{'lost':>7}{'left over':>11}  {'precision':{BAR}}  {'recall':{BAR}}"
     )
-    shown: dict[str, Point] = {}
     for label, point in points:
-        shown.setdefault(label, point)
-    for label, point in shown.items():
         pairs, stories = point.figures.pairs, point.figures.stories
         lost, left = (f"{stories.lost:,}", f"{stories.left_over:,}") if stories else ("-", "-")
         yield (
@@ -121,9 +113,7 @@ def _mistake(mistake: Mistake) -> Iterator[str]:
         listed = f"listed as {mistake.reason}" if mistake.what == "missed" else f"removed by {mistake.reason}"
         about.append(listed + (f" {mistake.score:.3f}" if mistake.score is not None else ""))
     yield "  " + ", ".join(filter(None, about or ["-"])) if any(about) else "  1 row"
-    ends = zip(
-        (mistake.row_a, mistake.row_b), mistake.ids, mistake.kinds, mistake.titles, mistake.texts, strict=True
-    )
+    ends = zip((mistake.row_a, mistake.row_b), mistake.ids, mistake.kinds, mistake.titles, mistake.texts, strict=True)
     for row, name, kind, title, text in ends:
         yield f"    row {row:<8,} {name}" + (f" ({kind})" if kind else "") + (f"  {title}" if title else "")
         if text:

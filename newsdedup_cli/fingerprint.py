@@ -35,9 +35,7 @@ def fingerprint(texts: pa.LargeStringArray, lexicon: Lexicon, matching: Matching
     alone = np.zeros(len(texts), np.uint8)
     alone[significant < matching.too_short] = TOO_SHORT
     alone[significant == 0] = NO_TEXT
-    return Batch(
-        Fingerprints(digest, words, features, sentences, sketch, keys, significant, alone), pieces, piece_rows
-    )
+    return Batch(Fingerprints(digest, words, features, sentences, sketch, keys, significant, alone), pieces, piece_rows)
 
 
 def join_batches(batches: list[Batch], matching: Matching) -> Batch:
@@ -48,12 +46,17 @@ def join_batches(batches: list[Batch], matching: Matching) -> Batch:
         parts = kernels.evidence(data, offsets, matching.sentences, matching.least_sentence, matching.least_piece)
         digest, significant, sentences, sketch, keys, pieces, piece_rows = parts
         none = Fingerprints(
-            digest, np.zeros(0, np.uint64), significant, sentences, sketch, keys, significant, np.zeros(0, np.uint8)
+            digest,
+            np.zeros(0, np.uint64),
+            significant,
+            sentences,
+            sketch,
+            keys,
+            significant,
+            np.zeros(0, np.uint8),
         )
         return Batch(none, pieces, piece_rows)
-    columns = {
-        f.name: np.concatenate([getattr(b.fingerprints, f.name) for b in batches]) for f in fields(Fingerprints)
-    }
+    columns = {f.name: np.concatenate([getattr(b.fingerprints, f.name) for b in batches]) for f in fields(Fingerprints)}
     sizes = np.concatenate([np.diff(b.piece_rows) for b in batches])
     piece_rows = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     return Batch(Fingerprints(**columns), np.concatenate([b.pieces for b in batches]), piece_rows)

@@ -15,8 +15,8 @@ from newsdedup_cli.files.corpus import Column, Corpus
 from newsdedup_cli.kernels import join
 from newsdedup_cli.names import row_names
 from newsdedup_cli.progress import Progress
-from newsdedup_cli.settings import Matching, Settings
-from newsdedup_cli.tables import SAME, VERDICTS, I64, Clusters, Verified
+from newsdedup_cli.settings import Matching, Settings, settings_from
+from newsdedup_cli.tables import I64, SAME, Clusters, Verified
 from newsdedup_cli.texts import strings
 from newsdedup_cli.valley import Valley, no_valley, valley
 
@@ -95,9 +95,7 @@ def histogram(
     """Measure the corpus. `seed` chooses the sample where there are too many pairs to measure them all."""
     low = replace(settings.matching, min_score=LOWEST, near_score=LOWEST)
     lowered = replace(settings, matching=low)
-    with pipeline.opened(
-        corpus, columns, lowered, progress, threads=threads, limit=limit, tmpdir=tmpdir
-    ) as run:
+    with pipeline.opened(corpus, columns, lowered, progress, threads=threads, limit=limit, tmpdir=tmpdir) as run:
         run.prepare()
         prints = run.prints
         worded = np.flatnonzero((prints.alone == 0) & (prints.features >= settings.matching.least_words))
@@ -119,9 +117,7 @@ def _by_scores(scored: _Scored, worded: I64, comparable: int, found: Distances, 
     run, matching = scored.run, scored.matching
     free, held = scored.counts()
     score_dip = score_valley(free)
-    low, high = score_dip.last, score_dip.first
-    edges = (1 - (low + 1) / BINS, 1 - high / BINS) if score_dip.found else None
-    suggestion = _suggestion("min_score", matching.min_score, edges, score_dip.reason)
+    suggestion = _suggestion("min_score", matching, score_dip, score_edges(score_dip))
     with run.progress.stage("thresholds"):
         thresholds = sorted({*THRESHOLDS, matching.min_score, suggestion.value})
         by_score = [scored.merge(threshold) for threshold in thresholds]
@@ -136,8 +132,7 @@ def _by_scores(scored: _Scored, worded: I64, comparable: int, found: Distances, 
 def _by_distance_alone(
     run: pipeline.Run, matching: Matching, worded: I64, comparable: int, found: Distances, dip: Valley
 ) -> Histogram:
-    edges = (dip.first, dip.last) if dip.found else None
-    suggestion = _suggestion("max_distance", matching.max_distance, edges, dip.reason)
+    suggestion = _suggestion("max_distance", matching, dip, (dip.first, dip.last))
     merges = _distance_merges(run, worded, found)
     over, under = _near_distance(run, worded, int(suggestion.value))
     return Histogram(
@@ -159,14 +154,29 @@ def score_valley(counts: I64) -> Valley:
     return valley(counts[::-1], high, low)
 
 
-def _suggestion(setting: str, value: float, edges: tuple[float, float] | None, reason: str) -> Suggestion:
-    """The value in force where it lies in the valley or there is none, else the valley's nearer edge."""
-    if edges is None:
-        return Suggestion(setting, value, f"no valley to go by ({reason}), so the value in force")
+def _suggestion(setting: str, matching: Matching, dip: Valley, edges: tuple[float, float]) -> Suggestion:
+    """The default, unless it lies on the far side of the valley: then the valley's edge towards the copies.
+
+    A wrong removal is worse than a missed copy, so a shape alone never makes the threshold laxer.
+    """
+    chosen = {"preset": matching.preset, "scope": matching.scope}
+    value = getattr(settings_from({"matching": chosen}).matching, setting)
     low, high = edges
+    if not dip.found:
+        return Suggestion(setting, value, "the default: without a valley nothing speaks for another")
     if low - 1e-9 <= value <= high + 1e-9:
-        return Suggestion(setting, value, "the value in force lies in the valley")
-    return Suggestion(setting, round(low if value < low else high, 2), "the edge of the valley nearest to the value in force")
+        return Suggestion(setting, value, "the default: it lies in the valley")
+    laxer = value < low if setting == "min_score" else value > high
+    if laxer:
+        return Suggestion(setting, low if setting == "min_score" else high, "the valley's edge towards the copies")
+    return Suggestion(
+        setting, value, "the default: it lies on the copies' side of the valley; read the pairs before going further"
+    )
+
+
+def score_edges(dip: Valley) -> tuple[float, float]:
+    """The scores at which a valley of scores begins and ends."""
+    return round(1 - (dip.last + 1) / BINS, 2), round(1 - dip.first / BINS, 2)
 
 
 class _Scored:

@@ -59,7 +59,14 @@ class Job:
         report = None if values["no_report"] or out is None else values["report"]
         if out not in (None, "-") and not values["no_report"] and report is None:
             report = report_folder(Path(out))
-        wanted = [values["id"], values["title"], values["date"], values["source"], values["url"], *values["text"]]
+        wanted = [
+            values["id"],
+            values["title"],
+            values["date"],
+            values["source"],
+            values["url"],
+            *values["text"],
+        ]
         read = ReadOptions(
             format=values["format_"],
             encoding=values["encoding"],
@@ -126,7 +133,10 @@ class Done:
         ]
         if self.job.verbose:
             lines += [
-                (f"  {s.name}", f"{s.seconds:.2f} s, {s.cpu_seconds:.2f} s of CPU, {s.peak_bytes / 2**20:,.0f} MiB")
+                (
+                    f"  {s.name}",
+                    f"{s.seconds:.2f} s, {s.cpu_seconds:.2f} s of CPU, {s.peak_bytes / 2**20:,.0f} MiB",
+                )
                 for s in self.progress.stages
             ]
         if self.job.dry_run:
@@ -243,7 +253,9 @@ def resolve_columns(corpus: Corpus, settings: Settings, progress: Progress) -> d
     if needed not in chosen and corpus.columns:
         names = ", ".join(column.label for column in corpus.columns)
         raise UserError(
-            f"no column looks like the {needed}", wanted=f"one of {names}", todo=f"--{needed} {corpus.columns[0].label}"
+            f"no column looks like the {needed}",
+            wanted=f"one of {names}",
+            todo=f"--{needed} {corpus.columns[0].label}",
         )
     return chosen
 
@@ -434,7 +446,16 @@ def _findings(
     }
     rows = rows_table(scanned.rows, scanned.files, outcome)
     candidates = candidates_table(scanned.rows, outcome)
-    return Findings(rows, candidates, scanned.rows, corpus.rejects, _listed(outcome), run_json)
+    return Findings(
+        rows,
+        candidates,
+        scanned.rows,
+        corpus.rejects,
+        _listed(outcome),
+        run_json,
+        decided.texts,
+        decided.urls,
+    )
 
 
 def _listed(outcome: Outcome) -> list[tuple[str, int]]:

@@ -15,7 +15,7 @@ from newsdedup_cli.files.corpus import Column, Corpus
 from newsdedup_cli.fingerprint import BOILERPLATE_ONLY, fingerprint
 from newsdedup_cli.progress import Progress
 from newsdedup_cli.report import shown
-from newsdedup_cli.scan import Scanned, cleaned_by, scan
+from newsdedup_cli.scan import Scanned, cleaned_by, scan, user_dictionary
 from newsdedup_cli.segment import load_lexicon
 from newsdedup_cli.settings import Settings
 from newsdedup_cli.tables import (
@@ -187,7 +187,7 @@ class Run:
         return common, listed
 
     def _strip(self, rows: I64, hashes: U64) -> None:
-        lexicon = load_lexicon(self.matching.userdict)
+        lexicon = load_lexicon(user_dictionary(self.matching))
         for begin in range(0, len(rows), STRIP_ROWS):
             some = rows[begin : begin + STRIP_ROWS]
             stripped = boilerplate.strip(strings(*self.texts.gather(some)), hashes, self.matching.least_piece)

@@ -57,9 +57,7 @@ class Progress:
             close = getattr(advance, "close", None)
             if close:
                 close()
-            self.stages.append(
-                Stage(name, time.perf_counter() - begin, time.process_time() - cpu, peak_memory())
-            )
+            self.stages.append(Stage(name, time.perf_counter() - begin, time.process_time() - cpu, peak_memory()))
 
     def _bar(self, name: str, total: int | None, unit: str) -> Callable[[int], None]:
         if sys.stderr.isatty():

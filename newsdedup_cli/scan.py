@@ -6,6 +6,8 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -51,7 +53,7 @@ def scan(
     urls: TextStore | None = None,
 ) -> Scanned:
     """Read the columns of the corpus once; `texts` takes the cleaned texts, `urls` the urls."""
-    lexicon = load_lexicon(settings.matching.userdict)
+    lexicon = load_lexicon(user_dictionary(settings.matching))
     batches = _limited(corpus.texts(columns, BATCH_ROWS), limit)
     made: list[_Made] = []
     for one in _ordered(lambda batch: _make(batch, settings.matching, lexicon), batches, threads):
@@ -66,7 +68,8 @@ def scan(
         one.rows.file[:] = files.index(one.file)
     whole = join_batches([one.batch for one in made], settings.matching)
     identity = np.concatenate([one.identity for one in made] or [np.zeros(0, np.uint64)])
-    return Scanned(whole, _join_rows([one.rows for one in made]), identity, files, sum((m.raw for m in made), []))
+    raw = [text for one in made for text in one.raw]
+    return Scanned(whole, _join_rows([one.rows for one in made]), identity, files, raw, urls)
 
 
 @dataclass
@@ -93,9 +96,7 @@ def _limited(batches: Iterator[TextBatch], limit: int | None) -> Iterator[TextBa
         yield batch
 
 
-def _ordered(
-    work: Callable[[TextBatch], _Made], batches: Iterator[TextBatch], threads: int
-) -> Iterator[_Made]:
+def _ordered(work: Callable[[TextBatch], _Made], batches: Iterator[TextBatch], threads: int) -> Iterator[_Made]:
     """The work on each batch, in order, with a bounded number of batches under way."""
     if threads == 1:
         yield from map(work, batches)
@@ -119,8 +120,9 @@ def _make(batch: TextBatch, matching: Matching, lexicon: Lexicon) -> _Made:
     identity = np.zeros(size, np.uint64)
     for role in ROLES:
         identity = store.hash_rows(*buffers((body if role == "text" else one[role]).fill_null("")), identity)
-    url: U64 = store.hash_rows(*buffers(one["url"].fill_null("")), np.zeros(size, np.uint64))
-    url[pc.equal(pc.binary_length(one["url"].fill_null("")), 0).to_numpy(zero_copy_only=False)] = 0
+    urls = one["url"].fill_null("")
+    url: U64 = store.hash_rows(*buffers(urls), np.zeros(size, np.uint64))
+    url[pc.equal(pc.binary_length(urls), 0).to_numpy(zero_copy_only=False)] = 0
     heads = cleaned_by(one["title"], matching)
     support, bits = text.title_evidence(*buffers(heads), *buffers(cleaned))
     rows = Rows(
@@ -134,7 +136,7 @@ def _make(batch: TextBatch, matching: Matching, lexicon: Lexicon) -> _Made:
         bits,
     )
     raw = body.fill_null("").to_pylist() if matching.preset == "classic-nshash" else []
-    return _Made(batch.file, cleaned, fingerprint(cleaned, lexicon, matching), rows, identity, raw)
+    return _Made(batch.file, cleaned, fingerprint(cleaned, lexicon, matching), rows, identity, raw, urls)
 
 
 def joined(arrays: Sequence[pa.LargeStringArray]) -> pa.LargeStringArray:
@@ -181,4 +183,10 @@ def _join_rows(parts: list[Rows]) -> Rows:
         return np.concatenate([getattr(part, name) for part in parts] or [empty[name]])
 
     names = [f.name for f in fields(Rows)]
-    return Rows(**{name: numbers(name) if name in empty else strings(name) for name in names})
+    columns: dict[str, Any] = {name: numbers(name) if name in empty else strings(name) for name in names}
+    return Rows(**columns)
+
+
+def user_dictionary(matching: Matching) -> Path | None:
+    """Where jieba's user dictionary lies, if there is one."""
+    return Path(matching.userdict) if matching.userdict else None

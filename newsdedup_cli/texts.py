@@ -66,10 +66,9 @@ class TextStore:
         if self._size == 0:
             return np.zeros(0, np.uint8), np.zeros(len(rows) + 1, np.int64)
         self._file.flush()
-        with mmap.mmap(self._file.fileno(), self._size, access=mmap.ACCESS_READ) as view:
-            whole = np.frombuffer(view, np.uint8)
-            found: tuple[npt.NDArray[np.uint8], I64] = store.gather(whole, starts, lengths, rows)
-            del whole
+        # Never closed by hand: another thread may still read. Mapped pages that are not given back would count as ours.
+        view = mmap.mmap(self._file.fileno(), self._size, access=mmap.ACCESS_READ)
+        found: tuple[npt.NDArray[np.uint8], I64] = store.gather(np.frombuffer(view, np.uint8), starts, lengths, rows)
         return found
 
     def named(self, rows: I64) -> dict[int, str]:
@@ -82,8 +81,8 @@ class TextStore:
         self._file.close()
 
     def _write(self, data: npt.NDArray[np.uint8], offsets: I64) -> I64:
-        self._file.write(memoryview(np.ascontiguousarray(data[offsets[0] : offsets[-1]])))
-        starts = offsets[:-1] - offsets[0] + self._size
+        self._file.write(data[offsets[0] : offsets[-1]].tobytes())
+        starts: I64 = offsets[:-1] - offsets[0] + self._size
         self._size += int(offsets[-1] - offsets[0])
         return starts
 

@@ -62,21 +62,14 @@ def originals(stories: dict[str, dict[str, Any]], rng: random.Random) -> dict[st
     drafts = {}
     for key, s in stories.items():
         article = Article(key, s["title"], s["text"].strip(), tuple(s["also"]))
-        drafts[key] = Draft(
-            key, "original", article, s["source"], s["time"], (), address(s["source"], s["time"], rng)
-        )
+        drafts[key] = Draft(key, "original", article, s["source"], s["time"], (), address(s["source"], s["time"], rng))
     return drafts
 
 
 def reprint(draft: Draft, kind: str, rng: random.Random) -> Draft:
     """A copy at another outlet, some minutes to three days later; a third carries another headline too."""
     article = reprints.KINDS[kind][1](draft.article, rng)
-    if (
-        kind not in ("exact", "combo")
-        and article.also
-        and article.title == draft.article.title
-        and rng.random() < 0.3
-    ):
+    if kind not in ("exact", "combo") and article.also and article.title == draft.article.title and rng.random() < 0.3:
         article = reprints.headline(article, rng)
     others = [name for name in reprints.words(article, "outlets") if name != draft.source]
     source, time = rng.choice(others), draft.time + timedelta(minutes=rng.randrange(7, 3 * 24 * 60))
@@ -152,26 +145,19 @@ def with_counts(readme: str, truth: list[dict[str, Any]]) -> str:
     counts = Counter(row["kind"] for row in truth)
     sizes = Counter(Counter(row["cluster"] for row in truth).values())
     lines = [f"{len(truth)} rows, {sum(sizes.values())} different articles, "]
-    lines[0] += (
-        f"{sum(n for size, n in sizes.items() if size > 1)} of them with copies (up to {max(sizes)} rows)."
-    )
+    lines[0] += f"{sum(n for size, n in sizes.items() if size > 1)} of them with copies (up to {max(sizes)} rows)."
     groups = {"original": ["original"], "copy": list(reprints.KINDS)}
     groups["trap"] = sorted(set(counts) - {"original"} - set(reprints.KINDS))
     lines += ["", "| | kind | rows |", "|---|---|---:|"]
     lines += [f"| {group} | `{kind}` | {counts[kind]} |" for group, kinds in groups.items() for kind in kinds]
     before, _, rest = readme.partition("<!-- counts -->\n")
     return (
-        f"{before}<!-- counts -->\n"
-        + "\n".join(lines)
-        + "\n<!-- /counts -->"
-        + rest.partition("<!-- /counts -->")[2]
+        f"{before}<!-- counts -->\n" + "\n".join(lines) + "\n<!-- /counts -->" + rest.partition("<!-- /counts -->")[2]
     )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path, nargs="?", default=HERE, help="folder to write to")
     out = parser.parse_args().out
     out.mkdir(parents=True, exist_ok=True)

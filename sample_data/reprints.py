@@ -169,9 +169,7 @@ def invisible(article: Article, rng: random.Random) -> Article:
         text[at] += rng.choice("\u200b\u200b\u200c\u2060")
     lines = "".join(text).replace(" ", "\u00a0", 3).split("\n")
     indent, gap = rng.choice(["　　", "\u00a0\u00a0", "\t", ""]), rng.choice(["\n", "\n\n", " \n\n"])
-    return article.but(
-        "zero-width characters and blanks", body="\ufeff" + gap.join(indent + s for s in lines)
-    )
+    return article.but("zero-width characters and blanks", body="\ufeff" + gap.join(indent + s for s in lines))
 
 
 def combo(article: Article, rng: random.Random) -> Article:

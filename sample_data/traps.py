@@ -42,9 +42,7 @@ def footers() -> Iterator[Trap]:
     footer = TRAPS["footer"]
     for row in footer["row"]:
         body = f"{row['text']}\n{footer['text'].strip()}"
-        yield Trap(
-            "footer", row["title"], body, footer["source"], row["time"], "short story over a long footer"
-        )
+        yield Trap("footer", row["title"], body, footer["source"], row["time"], "short story over a long footer")
 
 
 def written() -> Iterator[Trap]:
@@ -79,9 +77,7 @@ def expanded(stories: dict[str, Story]) -> Iterator[Trap]:
 def digests(stories: dict[str, Story]) -> Iterator[Trap]:
     """A headline and the first paragraph of each of several stories."""
     for t in TRAPS["digest"]:
-        items = [
-            f"{stories[key]['also'][0]}\n{stories[key]['text'].strip().splitlines()[0]}" for key in t["of"]
-        ]
+        items = [f"{stories[key]['also'][0]}\n{stories[key]['text'].strip().splitlines()[0]}" for key in t["of"]]
         body = "\n".join([t["opening"], *items, t["closing"]])
         yield Trap("digest", t["title"], body, t["source"], t["time"], "first paragraphs", tuple(t["of"]))
 

@@ -101,7 +101,9 @@ def sketch_of(whole: str) -> tuple[list[int], list[int]]:
     least = {b: min(values) for b, values in bins.items()}
     sketch = [(least[b] & 0xFFFF or 1) if b in least else 0 for b in range(BINS)]
     width = BINS // KEYS
-    coarse = [min((least[b] for b in range(k * width, k * width + width) if b in least), default=None) for k in range(KEYS)]
+    coarse = [
+        min((least[b] for b in range(k * width, k * width + width) if b in least), default=None) for k in range(KEYS)
+    ]
     keys = []
     for k in range(KEYS):
         x, y = coarse[k], coarse[(k + 1) % KEYS]
@@ -112,7 +114,9 @@ def sketch_of(whole: str) -> tuple[list[int], list[int]]:
 def strip_pieces(text: str, boilerplate: set[int], least_piece: int) -> str:
     """Without recurring pieces (and too short ones among them) at head and tail, and lines of nothing else."""
     parts = pieces(text)
-    kinds = "".join("?" if len(core) < least_piece else "b" if piece_hash(core) in boilerplate else "c" for _, core in parts)
+    kinds = "".join(
+        "?" if len(core) < least_piece else "b" if piece_hash(core) in boilerplate else "c" for _, core in parts
+    )
     head = len(re.match(r"(?:[b?]*b)?", kinds)[0])
     tail = len(kinds) - len(re.match(r"(?:[b?]*b)?", kinds[::-1])[0])
     gone = set(range(head)) | set(range(tail, len(parts)))
@@ -274,7 +278,15 @@ def _tokens(clause: str, numerals: str, opposites: dict, negations: str) -> list
             tokens.append(("opposite", word))
             i += len(word)
             continue
-        kind = "digit" if c in "0123456789.:/-~+%" else "numeral" if c in numerals else "negation" if c in negations else "letter"
+        kind = (
+            "digit"
+            if c in "0123456789.:/-~+%"
+            else "numeral"
+            if c in numerals
+            else "negation"
+            if c in negations
+            else "letter"
+        )
         tokens.append((kind, c))
         i += 1
     return tokens

@@ -9,7 +9,10 @@ from hypothesis import strategies as st
 from newsdedup_cli.texts import buffers
 
 HAN = "的一是在中国新闻报道今天天气上海经济增长公司市场"
-NASTY = HAN + "0123456789.,:%-+/~ \n。！？；，、!?;三五百万不没未已aZéßμ×÷²①々〇が한\u3000\u00a0【】\U00020000𠮷😀\U0001f1e8\u200b\uffe5ｶ\uf900"
+NASTY = (
+    HAN
+    + "0123456789.,:%-+/~ \n。！？；，、!?;三五百万不没未已aZéßμ×÷²①々〇が한\u3000\u00a0【】\U00020000𠮷😀\U0001f1e8\u200b\uffe5ｶ\uf900"
+)
 
 characters = st.sampled_from(NASTY)
 texts = st.text(characters, max_size=60)

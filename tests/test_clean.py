@@ -104,8 +104,7 @@ def test_fold_script_without_opencc(monkeypatch: pytest.MonkeyPatch):
         one("開業", CleanSettings(fold_script=True))
     clean._converter.cache_clear()
     assert str(error.value) == (
-        "--fold-script needs the package opencc, which is not installed\n"
-        "  try:    pip install 'newsdedup[fold]'"
+        "--fold-script needs the package opencc, which is not installed\n  try:    pip install 'newsdedup[fold]'"
     )
 
 
@@ -277,9 +276,7 @@ def test_flags_name_every_step_that_changes_a_text(text: str):
     """A flag that is missing where a step would fire is the one way in which the kernel may fail."""
     text = basic(text)
     flags = int(clean._flags(large([text]))[0])
-    missed = [
-        s.name for at, s in enumerate(clean.LINE_STEPS) if not flags >> at & 1 and s.apply(text) != text
-    ]
+    missed = [s.name for at, s in enumerate(clean.LINE_STEPS) if not flags >> at & 1 and s.apply(text) != text]
     assert missed == []
 
 

@@ -78,9 +78,7 @@ def test_same_types_in_several_files_are_kept(tmp_path):
 def test_repeated_and_blank_names(tmp_path):
     corpus = corpus_of(tmp_path, ("d.csv", "id,content,content,\n1,a,b,c\n"))
     assert message(corpus.resolve, "content", "--text") == (
-        "--text 'content' stands for 2 columns: #2 and #3\n"
-        "  wanted: one of them, by its number\n"
-        "  try:    --text '#2'"
+        "--text 'content' stands for 2 columns: #2 and #3\n  wanted: one of them, by its number\n  try:    --text '#2'"
     )
     assert values(corpus, "#2", "#3", "#4") == {"#2": ["a"], "#3": ["b"], "#4": ["c"]}
     assert [column.label for column in corpus.columns] == ["id", "content", "content", "#4"]
@@ -94,9 +92,7 @@ def test_unknown_columns(tmp_path):
         "  try:    --text contents"
     )
     assert message(corpus.resolve, "x", "--id").endswith("try:    --id '#3'")
-    assert message(corpus.resolve, "#9") == (
-        "--text '#9': there are 3 columns\n  wanted: 'id', 'contents', '\\ufeffx'"
-    )
+    assert message(corpus.resolve, "#9") == ("--text '#9': there are 3 columns\n  wanted: 'id', 'contents', '\\ufeffx'")
 
 
 def test_struct_columns(tmp_path):
@@ -155,18 +151,16 @@ def test_patterns_and_missing_files(tmp_path):
     assert message(input_paths, ["no/*.csv"]) == "no file matches 'no/*.csv'"
     options = ReadOptions()
     assert message(open_corpus, ["nosuch.csv"], options) == "no such file: nosuch.csv"
-    assert message(open_corpus, [str(tmp_path)], ReadOptions(format="csv")).startswith(
-        f"{tmp_path.name} is a folder"
-    )
+    assert message(open_corpus, [str(tmp_path)], ReadOptions(format="csv")).startswith(f"{tmp_path.name} is a folder")
     assert message(open_corpus, ["-"], options) == (
         "the format of standard input and output has to be named\n  try:    --format csv"
     )
 
 
 def test_formats_by_name():
-    assert {
-        format_of(f"x{extension}") for format in FORMATS.values() for extension in format.extensions
-    } == set(FORMATS)
+    assert {format_of(f"x{extension}") for format in FORMATS.values() for extension in format.extensions} == set(
+        FORMATS
+    )
     assert format_of("x.TSV.zst") == "tsv"
     assert format_of("x.dat", "CSV") == "csv"
     assert message(format_of, "x.dat") == (

@@ -67,9 +67,7 @@ def test_why_is_said():
     assert "it is not UTF-8" in detect(Bytes(CHINESE.encode("gbk"))).why
 
 
-@given(
-    st.text(max_size=60), st.integers(1, 7), st.sampled_from(["utf-8", "gb18030", "utf-16-le", "utf-32-be"])
-)
+@given(st.text(max_size=60), st.integers(1, 7), st.sampled_from(["utf-8", "gb18030", "utf-16-le", "utf-32-be"]))
 def test_pieces_do_not_matter(text, piece, encoding):
     text = text.removeprefix("\ufeff")
     assert decoded(text.encode(encoding), encoding, piece) == (text.removeprefix("\ufeff"), 0)

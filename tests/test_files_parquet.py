@@ -85,9 +85,7 @@ def test_contiguous_after_a_slice():
 
 def table_of_everything():
     arrays = {case: array.slice(0, 1) for case, (array, _) in VALUES.items() if case != "string_view"}
-    schema = pa.schema(
-        [pa.field(name, array.type) for name, array in arrays.items()], {b"made by": b"a crawler"}
-    )
+    schema = pa.schema([pa.field(name, array.type) for name, array in arrays.items()], {b"made by": b"a crawler"})
     return pa.table(list(arrays.values()), schema=schema)
 
 
@@ -117,9 +115,7 @@ def test_broken_utf8_passes_through_untouched(tmp_path):
 
 
 def test_only_asked_columns_in_any_order_and_inside_structs(tmp_path):
-    table = pa.table(
-        {"a": [1, 2], "s": [{"html": "h", "text": "t"}, None], "z.y": ["p", "q"], "b": ["x", "y"]}
-    )
+    table = pa.table({"a": [1, 2], "s": [{"html": "h", "text": "t"}, None], "z.y": ["p", "q"], "b": ["x", "y"]})
     source = source_of(tmp_path, table, row_group_size=1)
     fields = [FieldRef(3), FieldRef(1, ("text",)), FieldRef(0), FieldRef(2)]
     found = [[array.to_pylist() for array in arrays] for arrays in source.texts(fields, rows=1)]

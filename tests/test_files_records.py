@@ -22,11 +22,7 @@ def read(tmp_path, text, name="x.csv", format="csv", **options):
     path = tmp_path / name
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     source = DelimitedSource(path, name, format, ReadOptions(**options))
-    rows = [
-        tuple(row)
-        for batch in source.batches()
-        for row in zip(*batch.columns.to_pydict().values(), strict=True)
-    ]
+    rows = [tuple(row) for batch in source.batches() for row in zip(*batch.columns.to_pydict().values(), strict=True)]
     return source, rows
 
 

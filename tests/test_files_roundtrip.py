@@ -79,9 +79,7 @@ def test_options_of_csv(tmp_path):
 
 
 def test_values_that_are_no_text(tmp_path):
-    batch = pa.record_batch(
-        {"n": [1.0, None], "l": [["a"], None], "s": [{"x": 1}, None], "b": [b"\xd6\xd0", None]}
-    )
+    batch = pa.record_batch({"n": [1.0, None], "l": [["a"], None], "s": [{"x": 1}, None], "b": [b"\xd6\xd0", None]})
     sink = open_sink(tmp_path / "x.csv", "csv", batch.schema)
     sink.write(Batch(batch, marks=pa.record_batch({"kept": [True, False]})))
     sink.close()
@@ -90,8 +88,7 @@ def test_values_that_are_no_text(tmp_path):
     sink.write(Batch(batch, marks=pa.record_batch({"kept": [True, False]})))
     sink.close()
     assert (tmp_path / "x.jsonl").read_text() == (
-        '{"n":1.0,"l":["a"],"s":{"x":1},"b":"中","kept":true}\n'
-        '{"n":null,"l":null,"s":null,"b":null,"kept":false}\n'
+        '{"n":1.0,"l":["a"],"s":{"x":1},"b":"中","kept":true}\n{"n":null,"l":null,"s":null,"b":null,"kept":false}\n'
     )
 
 

@@ -32,14 +32,10 @@ def workbook(path, *sheets, strings="", space=MAIN):
     for number, (name, state, rows) in enumerate(sheets, 1):
         names += f'<sheet name="{name}" sheetId="{number}" state="{state}" r:id="r{number}"/>'
         relations += f'<Relationship Id="r{number}" Type="{OFFICE}/worksheet" Target="/xl/s{number}.xml"/>'
-        parts[f"xl/s{number}.xml"] = (
-            f'<worksheet xmlns="{space}"><dimension ref="A1"/><sheetData>{rows}</worksheet>'
-        )
+        parts[f"xl/s{number}.xml"] = f'<worksheet xmlns="{space}"><dimension ref="A1"/><sheetData>{rows}</worksheet>'
     relations += f'<Relationship Id="s" Type="{OFFICE}/sharedStrings" Target="sst.xml"/>'
     relations += f'<Relationship Id="t" Type="{OFFICE}/styles" Target="styles.xml"/>'
-    parts["xl/workbook.xml"] = (
-        f'<workbook xmlns="{space}" xmlns:r="{OFFICE}"><sheets>{names}</sheets></workbook>'
-    )
+    parts["xl/workbook.xml"] = f'<workbook xmlns="{space}" xmlns:r="{OFFICE}"><sheets>{names}</sheets></workbook>'
     parts["xl/_rels/workbook.xml.rels"] = f"<Relationships>{relations}</Relationships>"
     parts["xl/sst.xml"] = f'<sst xmlns="{space}">{strings}</sst>'
     parts["xl/styles.xml"] = STYLES
@@ -87,9 +83,7 @@ def test_kinds_of_cells(tmp_path):
 def test_strict_namespace_and_cells_without_references(tmp_path):
     rows = "<row><c t='inlineStr'><is><t>id</t></is></c><c t='inlineStr'><is><t>content</t></is></c></row>"
     rows += "<row><c><v>1</v></c><c><v>2</v></c></row></sheetData>"
-    path = workbook(
-        tmp_path / "x.xlsx", ("S", "visible", rows), space="http://purl.oclc.org/ooxml/spreadsheetml/main"
-    )
+    path = workbook(tmp_path / "x.xlsx", ("S", "visible", rows), space="http://purl.oclc.org/ooxml/spreadsheetml/main")
     assert read(path)[1] == [("1", "2")]
 
 

@@ -46,14 +46,30 @@ def test_common_subsequence_of_several_words_of_bits(drawn):
     assert compare.common_subsequence(*drawn).tolist() == twins(naive.common_subsequence, *drawn)
 
 
-@given(pairs(st.lists(st.text("甲乙丙。3", max_size=60), min_size=1, max_size=4)), st.integers(1, 30), st.integers(5, 40))
+@given(
+    pairs(st.lists(st.text("甲乙丙。3", max_size=60), min_size=1, max_size=4)), st.integers(1, 30), st.integers(5, 40)
+)
 def test_shared_ends(drawn, edge, reach):
     assert compare.shared_ends(*drawn, edge, reach).tolist() == twins(naive.shared_ends, *drawn, edge, reach)
 
 
 clause = st.text(st.sampled_from("甲乙35.%三十不未已上下调"), min_size=1, max_size=6)
 # Few clauses and few fillers, so that texts of one form with other figures come up.
-sentence = st.sampled_from(["今天气温3度", "今天气温5度", "今天气温三度", "明天下雨", "明天不下雨", "油价上调3元", "油价下调3元", "他已签字", "他未签字", "3", "共5项"])
+sentence = st.sampled_from(
+    [
+        "今天气温3度",
+        "今天气温5度",
+        "今天气温三度",
+        "明天下雨",
+        "明天不下雨",
+        "油价上调3元",
+        "油价下调3元",
+        "他已签字",
+        "他未签字",
+        "3",
+        "共5项",
+    ]
+)
 reports = st.lists(st.one_of(sentence, sentence, clause), max_size=6).map("，".join)
 
 

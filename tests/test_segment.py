@@ -155,9 +155,7 @@ def test_nulls_slices_and_empty_arrays(lexicon: segment.Lexicon) -> None:
     assert naive.default("") == naive.classic("") == (0, 0)
 
 
-def test_batches_and_threads_change_nothing(
-    lexicon: segment.Lexicon, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_batches_and_threads_change_nothing(lexicon: segment.Lexicon, monkeypatch: pytest.MonkeyPatch) -> None:
     texts = pa.array(MADE, pa.large_string())
     expected = segment.simhash(texts, lexicon)
     monkeypatch.setattr(segment, "CHUNK", 100)
@@ -202,9 +200,7 @@ def test_another_dictionary_is_another_file(lexicon, tmp_path, monkeypatch: pyte
     assert len(list(tmp_path.glob("lexicon-*.npy"))) == 3
 
 
-def test_without_a_folder_to_write_it_stays_in_memory(
-    lexicon, tmp_path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_folder_to_write_it_stays_in_memory(lexicon, tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
     def nowhere() -> Path:
         raise PermissionError("read-only")
 
@@ -234,8 +230,6 @@ def test_two_processes_at_once_on_an_empty_cache(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("lexicon")
 def test_jieba_is_not_imported_when_the_dictionary_is_compiled() -> None:
-    code = (
-        "import sys; from newsdedup_cli import segment; segment.load_lexicon(); print('jieba' in sys.modules)"
-    )
+    code = "import sys; from newsdedup_cli import segment; segment.load_lexicon(); print('jieba' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

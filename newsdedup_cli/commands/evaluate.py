@@ -9,24 +9,16 @@ import click
 
 from newsdedup_cli.commands.options import READING, with_options
 
-THREADS = click.option(
-    "--threads", type=click.IntRange(1), metavar="N", help="Threads of --sweep. [all cores]"
-)
+THREADS = click.option("--threads", type=click.IntRange(1), metavar="N", help="Threads of --sweep. [all cores]")
 
 
 @click.command(name="evaluate")
 @click.argument("report", type=click.Path(path_type=Path), metavar="REPORT")
-@click.option(
-    "--truth", type=click.Path(path_type=Path), metavar="FILE", required=True, help="Labels: see above."
-)
+@click.option("--truth", type=click.Path(path_type=Path), metavar="FILE", required=True, help="Labels: see above.")
 @click.option("--kind", metavar="COL", help="Column of the kinds of change in FILE. [kind; of pairs: label]")
-@click.option(
-    "--same", metavar="A,B", help="Labels of pairs that are one article. [1,true,yes,same,dup,duplicate]"
-)
+@click.option("--same", metavar="A,B", help="Labels of pairs that are one article. [1,true,yes,same,dup,duplicate]")
 @click.option("--skip", metavar="A,B", help="Labels that decide nothing. [ambiguous,grey,unsure]")
-@click.option(
-    "--mistakes", type=click.IntRange(0), default=10, metavar="N", help="Mistakes to list of a sort. [10]"
-)
+@click.option("--mistakes", type=click.IntRange(0), default=10, metavar="N", help="Mistakes to list of a sort. [10]")
 @click.option("--sweep", is_flag=True, help="Also at other thresholds; reads the inputs of the run again.")
 @with_options(READING)
 @click.option("--threads", type=click.IntRange(1), metavar="N", help="Threads of --sweep. [all cores]")
@@ -66,9 +58,7 @@ def command(report: Path, truth: Path, **values: Any) -> None:
         header_row=values["header_row"],
         sheet=values["sheet"],
     )
-    labels = Labels(
-        _names(values["same"], SAME_LABELS), _names(values["skip"], SKIPPED_LABELS), values["kind"]
-    )
+    labels = Labels(_names(values["same"], SAME_LABELS), _names(values["skip"], SKIPPED_LABELS), values["kind"])
     made = evaluate(report, truth, labels, read, values["mistakes"])
     threads = values["threads"] or os.cpu_count() or 1
     points = sweep(report, truth, labels, read, Progress(values["quiet"]), threads) if values["sweep"] else []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,14 +31,43 @@ READING = [
 ]
 MATCHING = [
     click.option("--preset", type=click.Choice(settings.PRESETS), help="A set of these options; default: default."),
-    click.option("--max-distance", type=click.IntRange(0, 64), metavar="BITS", help="Simhash distance that proposes a pair. [8]"),
-    click.option("--min-score", type=click.FloatRange(0, 1), metavar="S", help="Score from which a pair is a copy. [0.62]"),
-    click.option("--versions", type=click.Choice(["all", "keep-latest"]), help="Rows of one url: keep all that differ, or the latest."),
-    click.option("--sentences", type=click.IntRange(1, 32), metavar="N", help="Longest sentences that propose a pair. [5]"),
+    click.option(
+        "--max-distance",
+        type=click.IntRange(0, 64),
+        metavar="BITS",
+        help="Simhash distance that proposes a pair. [8]",
+    ),
+    click.option(
+        "--min-score",
+        type=click.FloatRange(0, 1),
+        metavar="S",
+        help="Score from which a pair is a copy. [0.62]",
+    ),
+    click.option(
+        "--versions",
+        type=click.Choice(["all", "keep-latest"]),
+        help="Rows of one url: keep all that differ, or the latest.",
+    ),
+    click.option(
+        "--sentences",
+        type=click.IntRange(1, 32),
+        metavar="N",
+        help="Longest sentences that propose a pair. [5]",
+    ),
     click.option("--weights", type=click.Choice(["distinct", "tf"]), help="Words counted once, or every time."),
     click.option("--scope", type=click.Choice(settings.SCOPES), help="Compare the text, title and lead, or the title."),
-    click.option("--numbers", type=click.Choice(["guard", "ignore"]), help="Whether differing figures keep a pair apart."),
-    click.option("--boilerplate", "boilerplate_file", type=click.Path(), metavar="FILE", help="Lines to leave out, one a line."),
+    click.option(
+        "--numbers",
+        type=click.Choice(["guard", "ignore"]),
+        help="Whether differing figures keep a pair apart.",
+    ),
+    click.option(
+        "--boilerplate",
+        "boilerplate_file",
+        type=click.Path(),
+        metavar="FILE",
+        help="Lines to leave out, one a line.",
+    ),
     click.option("--no-boilerplate", is_flag=True, help="Learn no boilerplate from the corpus."),
     click.option("--fold-script", is_flag=True, default=None, help="Compare traditional characters as simplified."),
     click.option("--verify", type=click.Choice(settings.VERIFIERS), help="How a proposed pair is judged."),
@@ -52,12 +81,27 @@ KEEPING = [
 ]
 RUNNING = [
     click.option("--threads", type=click.IntRange(1), metavar="N", help="Threads. [all cores]"),
-    click.option("--tmpdir", type=click.Path(path_type=Path), metavar="DIR", help="Where cleaned texts lie meanwhile. [OUT's folder]"),
+    click.option(
+        "--tmpdir",
+        type=click.Path(path_type=Path),
+        metavar="DIR",
+        help="Where cleaned texts lie meanwhile. [OUT's folder]",
+    ),
     click.option("--limit", type=click.IntRange(1), metavar="N", help="Only the first N rows."),
-    click.option("--config", type=click.Path(path_type=Path), metavar="FILE", help="Settings from a TOML file; options win."),
+    click.option(
+        "--config",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Settings from a TOML file; options win.",
+    ),
     click.option("--print-config", is_flag=True, help="Print the settings as TOML and stop."),
     click.option("--strict", is_flag=True, help="Exit 1 where anything was rejected, mended or warned of."),
-    click.option("--max-rejects", type=click.IntRange(0), metavar="N", help="Stop (exit 2) when more than N lines are no rows."),
+    click.option(
+        "--max-rejects",
+        type=click.IntRange(0),
+        metavar="N",
+        help="Stop (exit 2) when more than N lines are no rows.",
+    ),
     click.option("-q", "--quiet", is_flag=True, help="No progress and no summary."),
     click.option("-v", "--verbose", is_flag=True, help="Seconds and memory per stage; tracebacks."),
     click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON on stdout."),
@@ -72,7 +116,7 @@ WRITING = [
 ]
 
 
-def with_options(*groups: list[Callable[[F], F]]) -> Callable[[F], F]:
+def with_options(*groups: Sequence[Callable[[F], F]]) -> Callable[[F], F]:
     """Add groups of options to a command, in order."""
 
     def add(function: F) -> F:

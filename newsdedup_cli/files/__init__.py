@@ -74,9 +74,7 @@ def _unknown(path: Path, name: str | None, packed: bool) -> UserError:
     if str(path) == "-":
         return UserError("the format of standard input and output has to be named", todo="--format csv")
     if name and packed:
-        return UserError(
-            f"{path}: {name} is not read or written compressed", todo=f"decompressing it to .{name} first"
-        )
+        return UserError(f"{path}: {name} is not read or written compressed", todo=f"decompressing it to .{name} first")
     known = ", ".join(extension for extension in _BY_EXTENSION)
     return UserError(
         f"cannot tell the format of {path} by its extension",
@@ -85,9 +83,7 @@ def _unknown(path: Path, name: str | None, packed: bool) -> UserError:
     )
 
 
-def open_source(
-    path: Path, name: str, format: str, options: ReadOptions, tmpdir: Path | None = None
-) -> Source:
+def open_source(path: Path, name: str, format: str, options: ReadOptions, tmpdir: Path | None = None) -> Source:
     """Open an input file; `name` is how it is called in messages. Raises `UserError`."""
     info = FORMATS[format]
     if info.compressed:
@@ -105,9 +101,7 @@ def _check_text(path: Path, name: str, format: str) -> None:
         raise UserError(f"{name} is {kind}, not {format}", todo=other and f"--format {other}")
 
 
-def open_sink(
-    target: Path | BinaryIO, format: str, schema: pa.Schema, options: WriteOptions | None = None
-) -> Sink:
+def open_sink(target: Path | BinaryIO, format: str, schema: pa.Schema, options: WriteOptions | None = None) -> Sink:
     """Open an output (a path, or an open binary stream) for rows of `schema`, marks included."""
     info = FORMATS[format]
     return cast(Sink, info.load(info.sink)(target, schema, options or WriteOptions()))

@@ -138,9 +138,7 @@ class Source(Protocol):
         """Read as far as needed for a complete `schema`."""
         ...
 
-    def texts(
-        self, fields: Sequence[FieldRef], rows: int = BATCH_ROWS
-    ) -> Iterator[list[pa.LargeStringArray]]:
+    def texts(self, fields: Sequence[FieldRef], rows: int = BATCH_ROWS) -> Iterator[list[pa.LargeStringArray]]:
         """Only the fields asked for, each value as text (see `texts.as_text`, lists joined by newlines)."""
         ...
 

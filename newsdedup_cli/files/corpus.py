@@ -151,9 +151,7 @@ class Corpus:
         columns = self.columns
         if 1 <= number <= len(columns):
             return columns[number - 1]
-        raise UserError(
-            f"{option} '#{number}': there are {len(columns)} columns", wanted=_listed(columns) or "columns"
-        )
+        raise UserError(f"{option} '#{number}': there are {len(columns)} columns", wanted=_listed(columns) or "columns")
 
     def _by_path(self, spec: str, columns: list[Column]) -> Column | None:
         for column in sorted(columns, key=lambda c: -len(c.name)):
@@ -223,10 +221,7 @@ class Corpus:
             found = dict(zip(asked, arrays, strict=True))
             size = len(arrays[0])
             values = {
-                key: [
-                    found[ref] if (ref := refs[column]) is not None else as_text(pa.nulls(size))
-                    for column in group
-                ]
+                key: [found[ref] if (ref := refs[column]) is not None else as_text(pa.nulls(size)) for column in group]
                 for key, group in columns.items()
             }
             yield TextBatch(first, source.name, values)
@@ -245,9 +240,7 @@ class Corpus:
             counts: Counter[str] = Counter()
             for batch in source.batches(rows, lines=lines):
                 yield (
-                    _unified(batch, schema, order, counts)
-                    if batch.columns.num_columns or batch.raw is None
-                    else batch
+                    _unified(batch, schema, order, counts) if batch.columns.num_columns or batch.raw is None else batch
                 )
 
 

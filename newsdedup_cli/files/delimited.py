@@ -65,9 +65,7 @@ class DelimitedSource:
     def complete(self) -> None:
         """The header has all columns."""
 
-    def texts(
-        self, fields: Sequence[FieldRef], rows: int = BATCH_ROWS
-    ) -> Iterator[list[pa.LargeStringArray]]:
+    def texts(self, fields: Sequence[FieldRef], rows: int = BATCH_ROWS) -> Iterator[list[pa.LargeStringArray]]:
         """The asked-for columns."""
         return self._columns([field.index for field in fields], rows)
 
@@ -98,9 +96,7 @@ class _Table:
         size = len(self._starts)
         out = np.empty(int((self._ends[:, index] - self._starts[:, index]).sum()), np.uint8)
         offsets, valid = np.empty(size + 1, np.int64), np.empty(size, np.bool_)
-        copy_fields(
-            self._data, self._starts, self._ends, self._kinds, index, self._quote, out, offsets, valid
-        )
+        copy_fields(self._data, self._starts, self._ends, self._kinds, index, self._quote, out, offsets, valid)
         return with_buffers(valid, offsets, pa.py_buffer(out))
 
 

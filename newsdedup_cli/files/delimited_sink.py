@@ -60,9 +60,7 @@ class DelimitedSink:
     def close(self) -> None:
         """Flush the file to the disk."""
         if self._counts[BAD_UTF8]:
-            self.warnings.append(
-                f"{self._counts[BAD_UTF8]} values were not UTF-8: bad bytes were written as U+FFFD"
-            )
+            self.warnings.append(f"{self._counts[BAD_UTF8]} values were not UTF-8: bad bytes were written as U+FFFD")
         self._file.close()
 
 

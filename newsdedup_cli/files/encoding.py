@@ -97,9 +97,7 @@ def checked_name(given: str) -> str:
             wanted="utf-8, gb18030, big5, utf-16 or another name that Python knows",
         ) from None
     if codec.name in {"base64", "bz2", "hex", "quopri", "rot13", "uu", "zlib"}:
-        raise UserError(
-            f"{visible(given)} for --encoding is no text encoding", wanted="utf-8, gb18030, big5 or utf-16"
-        )
+        raise UserError(f"{visible(given)} for --encoding is no text encoding", wanted="utf-8, gb18030, big5 or utf-16")
     return "gb18030" if codec.name in _GB_NAMES - {"hz"} else codec.name
 
 
@@ -192,9 +190,7 @@ def _chinese(sample: bytes) -> Encoding | None:
     name, share = ("gb18030", gb) if gb >= big5 else ("big5hkscs", big5)
     if share < 0.5:
         return None
-    return Encoding(
-        name, f"it is not UTF-8, and read so {share:.0%} of its characters are common Chinese ones"
-    )
+    return Encoding(name, f"it is not UTF-8, and read so {share:.0%} of its characters are common Chinese ones")
 
 
 def _other(sample: bytes) -> Encoding:
@@ -206,9 +202,7 @@ def _other(sample: bytes) -> Encoding:
         best = next((m for m in matches if m.encoding == "cp1252" and m.chaos <= best.chaos), best)
     if best is None:
         return Encoding("utf-8")
-    return Encoding(
-        best.encoding.replace("_", "-"), "it is not UTF-8, and charset-normalizer finds it likeliest"
-    )
+    return Encoding(best.encoding.replace("_", "-"), "it is not UTF-8, and charset-normalizer finds it likeliest")
 
 
 def _around_first_non_ascii(sample: bytes, size: int) -> bytes:

@@ -67,10 +67,7 @@ def _dump(value: object, counts: dict[str, int]) -> str:
     if isinstance(value, str):
         return json.dumps(_clean(value, counts), ensure_ascii=False)
     if isinstance(value, dict):
-        pairs = (
-            f"{json.dumps(_clean(k, counts), ensure_ascii=False)}:{_dump(v, counts)}"
-            for k, v in value.items()
-        )
+        pairs = (f"{json.dumps(_clean(k, counts), ensure_ascii=False)}:{_dump(v, counts)}" for k, v in value.items())
         return f"{{{','.join(pairs)}}}"
     if isinstance(value, list):
         return f"[{','.join(_dump(item, counts) for item in value)}]"
@@ -107,9 +104,7 @@ class Cells:
                 pass
         if b"\\" not in value:
             return msgspec.json.format(value, indent=-1)
-        parsed = json.loads(
-            value, strict=False, parse_int=_Number, parse_float=_Number, parse_constant=_Number
-        )
+        parsed = json.loads(value, strict=False, parse_int=_Number, parse_float=_Number, parse_constant=_Number)
         return _dump(parsed, {"surrogates": 0}).encode()
 
 

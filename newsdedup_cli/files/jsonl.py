@@ -75,9 +75,7 @@ class JsonlSource:
                 pass
             self._complete = True
 
-    def texts(
-        self, fields: Sequence[FieldRef], rows: int = BATCH_ROWS
-    ) -> Iterator[list[pa.LargeStringArray]]:
+    def texts(self, fields: Sequence[FieldRef], rows: int = BATCH_ROWS) -> Iterator[list[pa.LargeStringArray]]:
         """The asked-for keys; lists of strings joined by newlines."""
         names = list(self._names)
         asked = [names[field.index] for field in fields]
@@ -96,9 +94,7 @@ class JsonlSource:
             arrays = [cells.array(column) for column in columns]
             yield Batch(pa.RecordBatch.from_arrays(arrays, schema=schema), raw)
 
-    def _groups(
-        self, names: Sequence[str], rows: int
-    ) -> Iterator[tuple[list[bytes], list[list[RawJson | None]]]]:
+    def _groups(self, names: Sequence[str], rows: int) -> Iterator[tuple[list[bytes], list[list[RawJson | None]]]]:
         """Lines, and per name the raw values in them, in groups of bounded size."""
         findings = Findings(notes=list(self._notes))
         lines: list[bytes] = []
@@ -155,9 +151,7 @@ def _warnings(name: str, counts: dict[str, int], bad: int) -> list[str]:
     if bad:
         warnings.append(f"{name}: {bad} bytes could not be decoded and became U+FFFD")
     if counts["surrogates"]:
-        warnings.append(
-            f"{name}: {counts['surrogates']} lone surrogates (halves of a character) became U+FFFD"
-        )
+        warnings.append(f"{name}: {counts['surrogates']} lone surrogates (halves of a character) became U+FFFD")
     if counts["blank"]:
         warnings.append(f"{name}: {counts['blank']} blank lines skipped")
     return warnings

@@ -65,9 +65,7 @@ class ParquetSource:
         except _ERRORS as error:
             raise _damaged(self.name, error) from None
 
-    def texts(
-        self, fields: Sequence[FieldRef], rows: int = BATCH_ROWS
-    ) -> Iterator[list[pa.LargeStringArray]]:
+    def texts(self, fields: Sequence[FieldRef], rows: int = BATCH_ROWS) -> Iterator[list[pa.LargeStringArray]]:
         """The asked-for columns or struct fields; only these are decoded."""
         wanted = sorted({field.index for field in fields})
         counts: dict[int, Counter[str]] = {index: Counter() for index in wanted}

@@ -63,9 +63,7 @@ def strip_line_end(text: bytes, newline: int) -> bytes:
     return text.removesuffix(b"\n").removesuffix(b"\r")
 
 
-def read_record(
-    data: bytes | bytearray, pos: int, end: int, dialect: Dialect, *, lenient: bool = False
-) -> Record:
+def read_record(data: bytes | bytearray, pos: int, end: int, dialect: Dialect, *, lenient: bool = False) -> Record:
     """One record by RFC 4180; `lenient`: a quote closes only before a delimiter or line end."""
     values: list[bytes] = []
     while True:
@@ -97,9 +95,7 @@ def _plain(data: bytes | bytearray, pos: int, end: int, dialect: Dialect) -> tup
     return value, stop
 
 
-def _quoted(
-    data: bytes | bytearray, pos: int, end: int, dialect: Dialect, lenient: bool
-) -> tuple[bytes, int, str]:
+def _quoted(data: bytes | bytearray, pos: int, end: int, dialect: Dialect, lenient: bool) -> tuple[bytes, int, str]:
     """The value of a quoted field, where it ends (at a delimiter, a line end or the end), and its fault."""
     parts: list[bytes] = []
     while True:
@@ -158,9 +154,7 @@ def _ragged(data: bytes | bytearray, pos: int, end: int, dialect: Dialect, recor
     return Mended(record.end, reason=_expected(dialect.fields, len(record.values)))
 
 
-def _misquoted(
-    data: bytes | bytearray, pos: int, end: int, dialect: Dialect, *, final: bool
-) -> Mended | None:
+def _misquoted(data: bytes | bytearray, pos: int, end: int, dialect: Dialect, *, final: bool) -> Mended | None:
     first = line_end(data, pos, end, dialect.newline)
     window = min(end, pos + LENIENT)
     if not final and end - pos < LENIENT:
@@ -190,9 +184,7 @@ def _open_quote(dialect: Dialect) -> str:
     return f"a quote {chr(dialect.quote)} is not closed, or not doubled inside its field"
 
 
-def _as_written(
-    data: bytes | bytearray, pos: int, end: int, dialect: Dialect, *, alone: bool
-) -> list[bytes] | None:
+def _as_written(data: bytes | bytearray, pos: int, end: int, dialect: Dialect, *, alone: bool) -> list[bytes] | None:
     """The line's fields with their quotes as characters, if it then is a record.
 
     Fields with an open quote are taken only where tabs delimit (such files often have no quoting) and the
@@ -203,9 +195,7 @@ def _as_written(
     if len(values) != dialect.fields:
         return None
     quote = bytes([dialect.quote])
-    if any(v.startswith(quote) and v.count(quote) % 2 for v in values) and not (
-        alone and dialect.delimiter == TAB
-    ):
+    if any(v.startswith(quote) and v.count(quote) % 2 for v in values) and not (alone and dialect.delimiter == TAB):
         return None
     return [_unquoted(value, quote) for value in values]
 

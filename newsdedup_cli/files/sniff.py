@@ -100,9 +100,7 @@ def _start(sample: bytes, newline: int, options: ReadOptions, name: str) -> tupl
         for _ in range(options.header_row - 1):
             pos = line_end(sample, pos, end, newline)
         if pos >= end:
-            raise UserError(
-                f"{name} has no line {options.header_row}, where --header-row looks for the header"
-            )
+            raise UserError(f"{name} has no line {options.header_row}, where --header-row looks for the header")
         return pos, 0
     delimiter = 0
     while pos < end:

@@ -64,9 +64,7 @@ class ByteReader:
 
     def __init__(self, path: Path, name: str) -> None:
         self.name = name
-        self.kind = next(
-            (k for magic, k in _MAGIC.items() if first_bytes(path, name, 4).startswith(magic)), None
-        )
+        self.kind = next((k for magic, k in _MAGIC.items() if first_bytes(path, name, 4).startswith(magic)), None)
         self._file = path.open("rb")
         self._stream: BinaryIO = self._file
         if self.kind == "gz":

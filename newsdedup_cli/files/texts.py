@@ -22,9 +22,7 @@ BIG_FLOAT = "big_float"
 _EXACT = float(2**53)
 
 
-def as_text(
-    array: pa.Array, counts: Counter[str] | None = None, *, joined: bool = False
-) -> pa.LargeStringArray:
+def as_text(array: pa.Array, counts: Counter[str] | None = None, *, joined: bool = False) -> pa.LargeStringArray:
     """The values as large_string, offset 0, contiguous.
 
     With `joined`, for texts that are compared: lists of strings are joined by newlines and NaN is null.

@@ -59,9 +59,7 @@ class Tally:
 def damaged(name: str, error: BaseException) -> UserError:
     """A message for a workbook that cannot be read."""
     reason = str(error).splitlines()[0][:120] if str(error) else type(error).__name__
-    return UserError(
-        f"{name} is a damaged workbook: {reason}", todo="opening it in Excel or WPS and saving it anew"
-    )
+    return UserError(f"{name} is a damaged workbook: {reason}", todo="opening it in Excel or WPS and saving it anew")
 
 
 def check_kind(path: Path, name: str) -> None:
@@ -142,9 +140,7 @@ class Workbook:
                 continue
             part = targets.get(element.get(_RELATION) or element.get(_STRICT_RELATION))
             if part and part.lower() in self._parts:
-                found.append(
-                    Sheet(element.get("name", ""), element.get("state", "visible") == "visible", part)
-                )
+                found.append(Sheet(element.get("name", ""), element.get("state", "visible") == "visible", part))
         return found
 
     def _date_kinds(self) -> list[str]:

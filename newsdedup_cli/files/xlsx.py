@@ -30,9 +30,7 @@ Row = tuple[int, dict[int, str]]
 class XlsxSource:
     """One sheet of a workbook."""
 
-    def __init__(
-        self, path: Path, name: str, format: str, options: ReadOptions, tmpdir: Path | None = None
-    ) -> None:
+    def __init__(self, path: Path, name: str, format: str, options: ReadOptions, tmpdir: Path | None = None) -> None:
         self.path, self.name, self.format = path, name, format
         check_kind(path, name)
         self._tally = Tally()
@@ -76,14 +74,10 @@ class XlsxSource:
                 named = [sheets[int(options.sheet) - 1]]
             if not named:
                 listed = ", ".join(visible(sheet.name) for sheet in sheets)
-                raise UserError(
-                    f"{self.name} has no sheet {visible(options.sheet)}", wanted=f"one of {listed}"
-                )
+                raise UserError(f"{self.name} has no sheet {visible(options.sheet)}", wanted=f"one of {listed}")
             return named[0]
         if len(sheets) > 1:
-            others = ", ".join(
-                visible(s.name) + ("" if s.visible else " (hidden)") for s in sheets if s != shown[0]
-            )
+            others = ", ".join(visible(s.name) + ("" if s.visible else " (hidden)") for s in sheets if s != shown[0])
             self._notes.append(
                 f"{self.name}: sheet {visible(shown[0].name)} is read; there are also {others} (--sheet NAME)"
             )
@@ -157,9 +151,7 @@ class XlsxSource:
                     filled[column] = filled.get(column, 0) + count
         for column, count in filled.items():
             label = visible(self._header.get(column, ""))
-            self._notes.append(
-                f"{self.name}: column {label}: {count} cells filled from the merged cell above them"
-            )
+            self._notes.append(f"{self.name}: column {label}: {count} cells filled from the merged cell above them")
 
     def _say(self) -> None:
         if self._tally.formulas:
@@ -167,17 +159,13 @@ class XlsxSource:
                 f"{self.name}: {self._tally.formulas} formulas have no stored value and are read as missing"
             )
         for column, count in sorted(self._tally.long_numbers.items()):
-            label = (
-                visible(self._header.get(column, "")) if column in self._header else f"number {column + 1}"
-            )
+            label = visible(self._header.get(column, "")) if column in self._header else f"number {column + 1}"
             self._warnings.append(
                 f"{self.name}: column {label}: {count} numbers have more than 15 digits; Excel keeps 15, so "
                 "their last digits may be lost (ids should be text cells)"
             )
 
-    def texts(
-        self, fields: Sequence[FieldRef], rows: int = BATCH_ROWS
-    ) -> Iterator[list[pa.LargeStringArray]]:
+    def texts(self, fields: Sequence[FieldRef], rows: int = BATCH_ROWS) -> Iterator[list[pa.LargeStringArray]]:
         """The asked-for columns."""
         for arrays in self._parts.read([self._columns[field.index] for field in fields], rows):
             yield [as_text(array) for array in arrays]

@@ -138,14 +138,10 @@ class XlsxSink:
         self._zip.close()
         self._file.close()
         if self._controls:
-            text = (
-                f"{self._controls} control characters in {self._cells} cells became U+FFFD (XLSX holds none)"
-            )
+            text = f"{self._controls} control characters in {self._cells} cells became U+FFFD (XLSX holds none)"
             self.warnings.append(text)
         if self._counts[BAD_UTF8]:
-            self.warnings.append(
-                f"{self._counts[BAD_UTF8]} values were not UTF-8: bad bytes were written as U+FFFD"
-            )
+            self.warnings.append(f"{self._counts[BAD_UTF8]} values were not UTF-8: bad bytes were written as U+FFFD")
 
 
 def utf16_length(text: str) -> int:
@@ -171,14 +167,8 @@ def _cells(array: pa.Array, counts: Counter[str]) -> list[Any]:
     """Cell values: numbers that Excel holds exactly, all else as text."""
     kind = array.type
     if pa.types.is_integer(kind):
-        return [
-            v if v is None or -(10**EXACT_DIGITS) < v < 10**EXACT_DIGITS else str(v)
-            for v in array.to_pylist()
-        ]
-    if (
-        pa.types.is_floating(kind)
-        and pc.all(pc.is_finite(array.cast(pa.float64()).drop_null())).as_py() is not False
-    ):
+        return [v if v is None or -(10**EXACT_DIGITS) < v < 10**EXACT_DIGITS else str(v) for v in array.to_pylist()]
+    if pa.types.is_floating(kind) and pc.all(pc.is_finite(array.cast(pa.float64()).drop_null())).as_py() is not False:
         return list(array.cast(pa.float64()).to_pylist())
     return list(as_text(array, counts).to_pylist())
 

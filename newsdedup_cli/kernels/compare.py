@@ -234,9 +234,7 @@ def shared_ends(codes, offsets, a, b, edge, reach):
             step = 1 - 2 * side
             n = _compact(codes, offsets[a[p]], offsets[a[p] + 1], step, reach, near_a)
             m = _compact(codes, offsets[b[p]], offsets[b[p] + 1], step, reach, near_b)
-            share = max(
-                _share_found(near_a, min(n, edge), near_b, m), _share_found(near_b, min(m, edge), near_a, n)
-            )
+            share = max(_share_found(near_a, min(n, edge), near_b, m), _share_found(near_b, min(m, edge), near_a, n))
             if share >= 0.5:
                 out[p] |= np.uint8(1 << side)
     return out
@@ -371,8 +369,10 @@ def _clauses(codes, begin, end, numerals, opposites, classes, sides, negations, 
                 i += 1 + wide
             elif _is_figure(c) or _member(c, numerals):
                 stop = i
-                while stop < end and codes[stop] != 0 and (
-                    _is_figure(np.int64(codes[stop])) or _member(np.int64(codes[stop]), numerals)
+                while (
+                    stop < end
+                    and codes[stop] != 0
+                    and (_is_figure(np.int64(codes[stop])) or _member(np.int64(codes[stop]), numerals))
                 ):
                     if not _is_figure(np.int64(codes[stop])):
                         weak = _U1

@@ -8,7 +8,8 @@ from typing import Any
 from numba import njit
 
 
-def kernel(*args: Any, **options: Any) -> Callable[..., Any]:
+def kernel(*args: Any, **given: Any) -> Callable[..., Any]:
     """`numba.njit`, cached on disk and without the GIL, so that threads over batches use the cores."""
-    options = {"cache": True, "nogil": True, "error_model": "numpy"} | options
-    return njit(*args, **options)
+    options: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", **given}
+    decorator: Callable[..., Any] = njit(*args, **options)
+    return decorator

@@ -111,13 +111,9 @@ def _any_flags(data, at, end, keys, flags, firsts):
         else:
             inside = False
             if byte == 47 and at + 4 <= end:
-                found |= look_up(
-                    (np.uint64(47) << np.uint64(24)) | _wide_key(data, at + 1, end, 1), keys, flags
-                )
+                found |= look_up((np.uint64(47) << np.uint64(24)) | _wide_key(data, at + 1, end, 1), keys, flags)
             if byte == 45 and at >= 3:
-                found |= look_up(
-                    (np.uint64(45) << np.uint64(24)) | _wide_key(data, at - 3, at, 1), keys, flags
-                )
+                found |= look_up((np.uint64(45) << np.uint64(24)) | _wide_key(data, at - 3, at, 1), keys, flags)
             at += 1
     return found
 
@@ -140,11 +136,7 @@ def _mark_before(data, start, end, back):
         return np.int64(data[at - 1])
     if at - 3 < start:
         return 0
-    return (
-        ((np.int64(data[at - 3]) & 15) << 12)
-        | ((np.int64(data[at - 2]) & 63) << 6)
-        | (np.int64(data[at - 1]) & 63)
-    )
+    return ((np.int64(data[at - 3]) & 15) << 12) | ((np.int64(data[at - 2]) & 63) << 6) | (np.int64(data[at - 1]) & 63)
 
 
 @kernel(types.boolean(_U1, types.int64, types.int64))
@@ -195,16 +187,12 @@ def row_flags(
             elif byte == 123 or byte == 125 or byte == 61:
                 brace = True
             elif byte == 10:
-                if not wide and (
-                    brace or data[lines[count]] == 34 or at - lines[count] <= 40 or data[at - 1] == 0x9B
-                ):
+                if not wide and (brace or data[lines[count]] == 34 or at - lines[count] <= 40 or data[at - 1] == 0x9B):
                     found |= code
                 count += 1
                 lines[count] = at + 1
                 wide, brace = False, False
-        if not wide and (
-            brace or data[lines[count]] == 34 or end - lines[count] <= 40 or data[end - 1] == 0x9B
-        ):
+        if not wide and (brace or data[lines[count]] == 34 or end - lines[count] <= 40 or data[end - 1] == 0x9B):
             found |= code
         count += 1
         lines[count] = end + 1
@@ -220,9 +208,7 @@ def row_flags(
                     found |= _any_flags(data, low, high, any_keys, any_flags, firsts)
                 else:
                     found |= long & _any_flags(data, low, low + 60, any_keys, any_flags, firsts)
-                    found |= long & _any_flags(
-                        data, _boundary(data, high - 600), high, any_keys, any_flags, firsts
-                    )
+                    found |= long & _any_flags(data, _boundary(data, high - 600), high, any_keys, any_flags, firsts)
             if line < head:
                 found |= _any_flags(data, low, min(high, low + 330), date_keys, date_flags, firsts)
         last = _mark_before(data, start, end, 0)

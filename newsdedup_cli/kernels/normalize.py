@@ -40,10 +40,7 @@ _DOCTYPE, _XML, _CDATA = _constant(b"<!doctype"), _constant(b"<?xml"), _constant
 _IF, _ENDIF = _constant(b"<![if"), _constant(b"<![endif")
 _AMP = _constant(b"amp")
 _PLAIN = np.array(
-    [
-        c | 32 if 65 <= c <= 90 else c if 97 <= c <= 122 or c in b" \n,.:-/\"'%+0123456789" else 0
-        for c in range(128)
-    ],
+    [c | 32 if 65 <= c <= 90 else c if 97 <= c <= 122 or c in b" \n,.:-/\"'%+0123456789" else 0 for c in range(128)],
     np.uint8,
 )
 """What an ASCII character becomes if it is one that needs no table; else 0."""
@@ -155,15 +152,7 @@ def _value_end(data, at, end):
     first = at
     while at < end:
         byte = np.int64(data[at])
-        if (
-            _is_space(byte)
-            or byte == 34
-            or byte == 39
-            or byte == 60
-            or byte == 61
-            or byte == 62
-            or byte == 96
-        ):
+        if _is_space(byte) or byte == 34 or byte == 39 or byte == 60 or byte == 61 or byte == 62 or byte == 96:
             break
         at += 1
     return at if at > first else -1
@@ -195,10 +184,7 @@ def _open_tag(data, at, end, name, name_end):
     while stop < end:
         byte = np.int64(data[stop])
         letter = _letter(byte)
-        if not (
-            letter == 1
-            or (stop > gap and (letter == 2 or byte == 95 or byte == 58 or byte == 46 or byte == 45))
-        ):
+        if not (letter == 1 or (stop > gap and (letter == 2 or byte == 95 or byte == 58 or byte == 46 or byte == 45))):
             break
         stop += 1
     if gap == name_end or stop == gap:
@@ -357,12 +343,7 @@ def _number_entity(data, body, end):
 def _entity(data, at, end, names, kinds):
     """Code point and end of the entity at `at`; -1 where it is the `&` alone, -2 where Python decides."""
     body = at + 1
-    while (
-        _starts(data, body, end, _AMP)
-        and data[body] == 97
-        and data[body + 1] == 109
-        and data[body + 2] == 112
-    ):
+    while _starts(data, body, end, _AMP) and data[body] == 97 and data[body + 1] == 109 and data[body + 2] == 112:
         closed = _semicolon(data, body + 3, end)
         if not closed:
             break
@@ -577,12 +558,7 @@ def _settle_row(data, end, index, kind_of, out, base):
                 ):
                     point, kind = np.int64(0x3002), 9
             elif kind == 7:
-                while (
-                    stop + 3 <= end
-                    and data[stop] == 0xEF
-                    and data[stop + 1] == 0xBC
-                    and data[stop + 2] == 0x9F
-                ):
+                while stop + 3 <= end and data[stop] == 0xEF and data[stop + 1] == 0xBC and data[stop + 2] == 0x9F:
                     stop += 3
                 if fresh or stop - at >= 12:
                     at = stop

@@ -19,9 +19,7 @@ __all__ = ["simhash_all", "simhash_capped"]
 U = np.uint64
 _M32 = U(0xFFFFFFFF)
 _SINES = np.array([int(abs(np.sin(i + 1.0)) * 2**32) for i in range(64)], np.uint64)
-_TURNS = np.array(
-    [7, 12, 17, 22] * 4 + [5, 9, 14, 20] * 4 + [4, 11, 16, 23] * 4 + [6, 10, 15, 21] * 4, np.uint64
-)
+_TURNS = np.array([7, 12, 17, 22] * 4 + [5, 9, 14, 20] * 4 + [4, 11, 16, 23] * 4 + [6, 10, 15, 21] * 4, np.uint64)
 _inner = kernel(no_cpython_wrapper=True, forceinline=True)  # as in kernels.words
 _PRIME = U(0x9E3779B97F4A7C15)
 

@@ -93,8 +93,13 @@ def otherwise_different(pieces, frequency, piece_rows, starts, members, wanted, 
             for i in range(n):
                 other = leaders[i]
                 if _otherwise_same(
-                    pieces, frequency, piece_rows[row], piece_rows[row + 1],
-                    piece_rows[other], piece_rows[other + 1], size // 2,
+                    pieces,
+                    frequency,
+                    piece_rows[row],
+                    piece_rows[row + 1],
+                    piece_rows[other],
+                    piece_rows[other + 1],
+                    size // 2,
                 ):
                     new = False
                     break

@@ -85,16 +85,7 @@ def _ends_sentence(c, previous_digit, after):
     """Whether a character that does not count ends a sentence: 。！？； in either width, a line, a full stop."""
     if c == 46:
         return not previous_digit and (after == 32 or after == 10 or after == 0)
-    return (
-        c == 10
-        or c == 0x3002
-        or c == 0xFF01
-        or c == 0xFF1F
-        or c == 0xFF1B
-        or c == 33
-        or c == 63
-        or c == 59
-    )
+    return c == 10 or c == 0x3002 or c == 0xFF01 or c == 0xFF1F or c == 0xFF1B or c == 33 or c == 63 or c == 59
 
 
 @kernel()

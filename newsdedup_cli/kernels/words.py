@@ -1,10 +1,10 @@
 """Words exactly as jieba 0.42 cuts them, straight over Arrow's UTF-8 buffers.
 
 A *block* is a run of U+4E00..9FD5 and `[a-zA-Z0-9+#&._%-]`; its characters have ids: ASCII the byte, Han
-128 to 21077 in order of frequency (`han` u2[20950], from U+4E00 on). Outside a block each character is a word,
-and CR LF is one. Words cover the text without gaps, so their ends suffice. A word's *slot* is its place in the
-trie (single block characters: slot = id), or len(trie) + code for another BMP character, len(trie) + 0x10000
-for CR LF, -1 for a word of no slot.
+128 to 21077 in order of frequency (`han` u2[20950], from U+4E00 on). Outside a block each character is a
+word, and CR LF is one. Words cover the text without gaps, so their ends suffice. A word's *slot* is its place
+in the trie (single block characters: slot = id), or len(trie) + code for another BMP character,
+len(trie) + 0x10000 for CR LF, -1 for a word of no slot.
 
 The trie is a double array, u8[S], one number a node: base << 39 | id << 24 | force << 23 | frequency index.
 A child by character c lies at base + c and carries c; bases are unique, so that no parent need be stored.
@@ -158,9 +158,7 @@ def _viterbi(ids, first, last, hmm, path):
         m0, m1 = b + bm + hmm[c, 1], m + mm + hmm[c, 1]
         e0, e1 = b + be + hmm[c, 2], m + me + hmm[c, 2]
         s0, s1 = e + es + hmm[c, 3], s + ss + hmm[c, 3]
-        path[t] = (
-            np.int64(b1 >= b0) | np.int64(m1 >= m0) << 1 | np.int64(e1 >= e0) << 2 | np.int64(s1 >= s0) << 3
-        )
+        path[t] = np.int64(b1 >= b0) | np.int64(m1 >= m0) << 1 | np.int64(e1 >= e0) << 2 | np.int64(s1 >= s0) << 3
         b = b1 if b1 >= b0 else b0
         m = m1 if m1 >= m0 else m0
         e = e1 if e1 >= e0 else e0

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from newsdedup_cli.report.base import Findings
+from newsdedup_cli.report.shown import likely_first
 from newsdedup_cli.tables import ALONE, CANDIDATES_SCHEMA, I64, REASONS, ROWS_SCHEMA, VERDICTS, Outcome, Rows
 
 
@@ -102,7 +103,7 @@ def _spread(n: int, at: I64, values: np.ndarray) -> pa.Array:  # type: ignore[ty
 def candidates_table(rows: Rows, outcome: Outcome) -> pa.Table:
     """CANDIDATES_SCHEMA from what was decided, the most likely copies first."""
     pairs = outcome.candidates
-    pairs = pairs.where(np.lexsort((pairs.b, pairs.a, -pairs.score)))
+    pairs = pairs.where(likely_first(pairs.a, pairs.b, pairs.score))
     columns = [
         pa.array(pairs.a + 1),
         rows.id.take(pa.array(pairs.a)).cast(pa.string()),

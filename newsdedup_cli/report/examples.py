@@ -119,7 +119,12 @@ def is_web(url: str) -> bool:
 
 
 def _figures(line: Mapping[str, Any], say: Words) -> str:
-    shown = [("score", "score"), ("distance", "distance"), ("shared", "shared_sentences"), ("containment", "containment")]
+    shown = [
+        ("score", "score"),
+        ("distance", "distance"),
+        ("shared", "shared_sentences"),
+        ("containment", "containment"),
+    ]
     parts = []
     for word, name in shown:
         value = line.get(name)

@@ -181,4 +181,6 @@ def _days(dates: I64) -> tuple[str, list[str], list[int]]:
 def _begins(places: I64, unit: str) -> list[str]:
     if unit == "week":
         return [str(d) for d in (places * 7 - 3).astype("datetime64[D]")]
-    return [str(d) for d in places.astype({"day": "datetime64[D]", "month": "datetime64[M]", "year": "datetime64[Y]"}[unit])]
+    return [
+        str(d) for d in places.astype({"day": "datetime64[D]", "month": "datetime64[M]", "year": "datetime64[Y]"}[unit])
+    ]

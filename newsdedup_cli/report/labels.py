@@ -96,7 +96,8 @@ _WORDS: dict[str, tuple[str, str]] = {
         "{} of {} pairs; all of them are in report.xlsx and candidates.parquet. Neither row was removed for the other.",
         "显示 {} 对，共 {} 对；全部见 report.xlsx 与 candidates.parquet。这些对中的两行均未因对方而移除。",
     ),
-    "legend": ("Marked: {} only in the first, {} only in the second text, as they were compared (cleaned).",
+    "legend": (
+        "Marked: {} only in the first, {} only in the second text, as they were compared (cleaned).",
         "标记：{} 仅见于前文，{} 仅见于后文；文本为清洗后用于比较的文本。",
     ),
     "only_first": ("this", "此处"),
@@ -142,7 +143,10 @@ _WORDS: dict[str, tuple[str, str]] = {
     "notes": ("Notes and warnings", "提示与警告"),
     "signature": ("settings signature", "设置签名"),
     "first_lines": ("the first {} of {}", "前 {} 条，共 {} 条"),
-    "chart_missing": ("The charts need JavaScript; their figures are below them.", "图表需要 JavaScript；数据见各图下方。"),
+    "chart_missing": (
+        "The charts need JavaScript; their figures are below them.",
+        "图表需要 JavaScript；数据见各图下方。",
+    ),
 }
 
 

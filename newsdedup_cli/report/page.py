@@ -52,14 +52,18 @@ def page(findings: Findings) -> str:
     choice = chosen(findings)
     parts = {
         "charts": _charts(drawn, say),
-        "doubtful": _note(say["doubtful_note"]) + examples.legend(say) + examples.clusters(choice.doubtful, findings, say),
+        "doubtful": _note(say["doubtful_note"])
+        + examples.legend(say)
+        + examples.clusters(choice.doubtful, findings, say),
         "largest": examples.clusters(choice.largest, findings, say),
         "candidates": examples.candidates(findings, say),
         "boilerplate": _boilerplate(findings, say),
         "rejects": _rejects(findings, say),
         "how": _how(findings.run, say),
     }
-    body = "\n".join(f'<section id="{name}">\n<h2>{escape(say[name])}</h2>\n{parts[name]}\n</section>' for name in SECTIONS)
+    body = "\n".join(
+        f'<section id="{name}">\n<h2>{escape(say[name])}</h2>\n{parts[name]}\n</section>' for name in SECTIONS
+    )
     return Template(_file("page.html")).substitute(
         lang={"en": "en", "zh": "zh-CN"}[lang],
         title=escape(say["title"]),

@@ -56,9 +56,7 @@ def choose(similar_id: I64, row: I64, kept_row: I64, score: F32, exact: Bools) -
     return Choice([made[int(c)] for c in largest], [made[int(c)] for c in doubtful])
 
 
-def _examples(
-    clusters: I64, sizes: I64, cluster: I64, row: I64, kept_row: I64, score: F32
-) -> dict[int, Example]:
+def _examples(clusters: I64, sizes: I64, cluster: I64, row: I64, kept_row: I64, score: F32) -> dict[int, Example]:
     here = np.flatnonzero(np.isin(cluster, clusters))
     here = here[np.lexsort((row[here], score[here], cluster[here]))]
     bounds = np.searchsorted(cluster[here], clusters)
@@ -66,9 +64,7 @@ def _examples(
     for name, begin in zip(clusters.tolist(), bounds.tolist(), strict=True):
         size = int(sizes[name])
         some = here[begin : begin + min(size - 1, MOST_MEMBERS)]
-        made[name] = Example(
-            name, size, int(kept_row[some[0]]), tuple(row[some].tolist()), float(score[some[0]])
-        )
+        made[name] = Example(name, size, int(kept_row[some[0]]), tuple(row[some].tolist()), float(score[some[0]]))
     return made
 
 

@@ -32,7 +32,11 @@ class Verifier(Protocol):
         ...
 
 
-VERIFIERS: dict[str, Verifier] = {"shingles": shingles.Shingles(), "ratio": ratio.Ratio(), "none": none.Nothing()}
+VERIFIERS: dict[str, Verifier] = {
+    "shingles": shingles.Shingles(),
+    "ratio": ratio.Ratio(),
+    "none": none.Nothing(),
+}
 
 
 def plausible(pairs: Pairs, fingerprints: Fingerprints) -> Bools:

@@ -45,7 +45,10 @@ RECURRING = 30 * 86_400 * 1_000_000  # microseconds after which news of one form
 FORM = 0.85  # score from which it is a copy nevertheless
 FAMILY = 4  # rows that make a family
 BRIEF, BRIEF_SCORE = 200, 0.8  # characters of a brief, and the score from which another begin does not matter
-SUPPORT, SAME_TITLE = 0.2, 0.3  # share of a title that its text should have, and similarity of one title's versions
+SUPPORT, SAME_TITLE = (
+    0.2,
+    0.3,
+)  # share of a title that its text should have, and similarity of one title's versions
 LEAST_LETTERS = 2  # letters besides figures that a clause needs for its form to mean something
 # A Chinese numeral is as often part of a word, so it counts only where little else was changed.
 LITTLE_ELSE = 0.85
@@ -84,7 +87,9 @@ def differing_clauses(codes: U32, offsets: I64, a: I64, b: I64, matching: Matchi
     """In how many clauses, equal otherwise, a pair differs: i4[P,2], by digits or opposite words, and by Chinese
     numerals or negations alone."""
     nothing = np.zeros(0, np.uint32)
-    words, classes, sides = opposites() if matching.opposites else (np.zeros(0, np.uint64), *2 * [np.zeros(0, np.int64)])
+    words, classes, sides = (
+        opposites() if matching.opposites else (np.zeros(0, np.uint64), *2 * [np.zeros(0, np.int64)])
+    )
     if matching.numbers == "ignore" and not matching.opposites:
         return np.zeros((len(a), 2), np.int32)
     figures = numerals() if matching.numbers == "guard" else nothing
@@ -160,7 +165,8 @@ def foreign_bodies(fingerprints: Fingerprints, rows: Rows) -> I64:
     support = np.maximum.reduceat(rows.title_support[order], starts)
     unlike = title_similarity(rows.title_bits, order, order[starts[group]]) < SAME_TITLE
     several = np.logical_or.reduceat(unlike, starts)
-    return order[((support < SUPPORT) & several)[group]]
+    found: I64 = order[((support < SUPPORT) & several)[group]]
+    return found
 
 
 def families(edges: Verified, rows: int) -> Bools:

@@ -63,4 +63,5 @@ def edit_ratio(codes: U32, offsets: I64, a: I64, b: I64) -> F32:
     counts = np.concatenate([[0], np.cumsum(codes != 0)])
     length = counts[offsets[1:]] - counts[offsets[:-1]]
     total = np.maximum(length[a] + length[b], 1)
-    return (2 * common / total).astype(np.float32)
+    ratio: F32 = (2 * common / total).astype(np.float32)
+    return ratio

@@ -1,0 +1,78 @@
+"""What the commands that ask about a corpus share: opening it as `run` does, and the command to type next."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from newsdedup_cli.settings import Settings
+
+QUESTION = [
+    click.option("--threads", type=click.IntRange(1), metavar="N", help="Threads. [all cores]"),
+    click.option("--tmpdir", type=click.Path(path_type=Path), metavar="DIR", help="Where cleaned texts lie meanwhile."),
+    click.option("--limit", type=click.IntRange(1), metavar="N", help="Only the first N rows."),
+    click.option("--config", type=click.Path(path_type=Path), metavar="FILE", help="Settings from a TOML file; options win."),
+    click.option("-q", "--quiet", is_flag=True, help="No progress."),
+    click.option("-v", "--verbose", is_flag=True, help="Tracebacks."),
+    click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON."),
+]
+# What `run` needs besides and a question does not have.
+_NO_OUTPUT = {
+    "out": None, "dry_run": True, "report": None, "no_report": True, "bom": False, "overwrite": False,
+    "max_rejects": None,
+}  # fmt: skip
+# Options of a question that `run` does not share.
+_OWN = {"inputs", "png", "svg", "html", "seed", "as_json", "quiet", "verbose", "threads"}
+
+
+def opened_question(inputs: tuple[str, ...], values: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
+    """The arguments of a question: the corpus opened and its columns resolved as `run` does, and how to go about."""
+    from newsdedup_cli import job, kernels
+    from newsdedup_cli.files.corpus import open_corpus
+    from newsdedup_cli.progress import Progress
+
+    task = job.Job.from_options(inputs, {**values, **_NO_OUTPUT})
+    progress = Progress(task.quiet)
+    corpus = open_corpus(inputs, task.read, task.tmpdir)
+    columns = job.resolve_columns(corpus, settings, progress)
+    if not kernels.is_warm():
+        progress.say("first run: compiling for this machine, once, about a minute")
+    return {
+        "corpus": corpus,
+        "columns": columns,
+        "settings": settings,
+        "progress": progress,
+        "threads": task.threads,
+        "limit": task.limit,
+        "tmpdir": task.tmpdir,
+    }
+
+
+def run_command(ctx: click.Context, inputs: tuple[str, ...], changed: Mapping[str, str]) -> str:
+    """The `run` command with the options that were given here and those that are changed."""
+    words = ["newsdedup", "run", *inputs, "-o", f"unique{_extension(inputs)}"]
+    for parameter in ctx.command.params:
+        name = parameter.name or ""
+        given = ctx.get_parameter_source(name) == click.core.ParameterSource.COMMANDLINE
+        if given and name not in _OWN and name not in changed and isinstance(parameter, click.Option):
+            words += _typed(parameter, ctx.params[name])
+    for name, value in changed.items():
+        words += [f"--{name.replace('_', '-')}", value]
+    return shlex.join(words)
+
+
+def _typed(option: click.Option, value: Any) -> list[str]:
+    flag = option.opts[-1]
+    if option.is_flag:
+        return [flag]
+    return [word for item in (value if option.multiple else [value]) for word in (flag, str(item))]
+
+
+def _extension(inputs: tuple[str, ...]) -> str:
+    """Of the first input, without compression; CSV where it has none."""
+    suffixes = [s for s in Path(inputs[0]).suffixes[-2:] if s not in (".gz", ".zst")] if inputs else []
+    return suffixes[-1] if suffixes else ".csv"
