@@ -110,7 +110,7 @@ def examples(found: Boilerplate, gather: Callable[[I64], Any], least_piece: int)
     order = np.lexsort((found.hashes, -found.rows))[:LISTED]
     rows, inverse = np.unique(found.example[order], return_inverse=True)
     texts = strings(*gather(rows)).to_pylist()
-    pieces = {row: _pieces_of(texts[i], least_piece) for i, row in enumerate(rows)}
+    pieces = {row: pieces_of(texts[i], least_piece) for i, row in enumerate(rows)}
     listed = []
     for at, i in enumerate(order):
         spelled = pieces[rows[inverse[at]]].get(int(found.hashes[i]), "")
@@ -118,7 +118,7 @@ def examples(found: Boilerplate, gather: Callable[[I64], Any], least_piece: int)
     return listed
 
 
-def _pieces_of(whole: str, least_piece: int) -> dict[int, str]:
+def pieces_of(whole: str, least_piece: int) -> dict[int, str]:
     """The pieces of a text by hash."""
     parts = [part for part in _PIECE.findall(whole) if part.strip()]
     data, offsets = buffers(pa.array(parts, pa.large_string()))

@@ -55,7 +55,7 @@ def main() -> None:
     """The console script: 0 done, 1 problems under --strict, 2 what a user can mend, 3 our fault, 130 Ctrl-C."""
     verbose = any(argument in ("-v", "--verbose") for argument in sys.argv[1:])
     try:
-        code = group(standalone_mode=False)
+        code = group(prog_name="newsdedup", standalone_mode=False)
     except click.exceptions.Abort:
         code = _say("interrupted: nothing was written", INTERRUPTED)
     except KeyboardInterrupt:

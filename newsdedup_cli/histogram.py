@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from newsdedup_cli import candidates, pipeline
-from newsdedup_cli.cluster import Links, cluster
+from newsdedup_cli import candidates, pipeline, verify
+from newsdedup_cli.cluster import cluster
 from newsdedup_cli.distances import Distances, measure
 from newsdedup_cli.files.corpus import Column, Corpus
 from newsdedup_cli.kernels import join
@@ -19,6 +19,7 @@ from newsdedup_cli.settings import Matching, Settings, settings_from
 from newsdedup_cli.tables import I64, SAME, Clusters, Verified
 from newsdedup_cli.texts import strings
 from newsdedup_cli.valley import Valley, no_valley, valley
+from newsdedup_cli.verify import guards
 
 LOWEST = 0.2  # score under which no threshold is asked about
 BINS = 50  # of scores, .02 wide
@@ -180,12 +181,22 @@ def score_edges(dip: Valley) -> tuple[float, float]:
 
 
 class _Scored:
-    """Candidate pairs verified with the lowest threshold, from which their verdict at any higher one follows."""
+    """The candidate pairs, measured once and judged with one threshold after the other."""
 
     def __init__(self, run: pipeline.Run, matching: Matching) -> None:
         self.run, self.matching = run, matching
-        self.pairs = run.verified()
-        self._links = Links(self.pairs, len(run.prints), run.score)
+        # Figures in the texts are compared from `near_score` on, so it goes down for measuring.
+        run.matching = replace(matching, min_score=LOWEST, near_score=LOWEST)
+        self._found = run.measured()
+        low = verify.judged(run.chosen, self._found, run.prints, run.scanned.rows, run.matching)
+        self._judged(matching.min_score)
+        guards.hold_families(low, run.family)
+        self.pairs = low
+
+    def _judged(self, threshold: float) -> Verified:
+        """The pairs as `run` would judge them with this min_score."""
+        self.run.matching = replace(self.matching, min_score=threshold)
+        return self.run.judged(self._found)
 
     def counts(self) -> tuple[I64, I64]:
         """Pairs by score, i8[BINS] each: those that no guard keeps apart, and those that one does."""
@@ -193,27 +204,13 @@ class _Scored:
         free = (self.pairs.verdict == SAME) | (self.pairs.verdict == 0)
         return np.bincount(at[free], minlength=BINS), np.bincount(at[~free], minlength=BINS)
 
-    def at(self, pairs: Verified, threshold: float) -> Verified:
-        """The pairs as they would be judged with this min_score."""
-        least = np.full(len(pairs), threshold, np.float32)
-        if self.matching.versions == "keep-latest":
-            url = self.run.scanned.rows.url
-            least[(url[pairs.a] == url[pairs.b]) & (url[pairs.a] != 0)] = self.matching.near_score
-        verdict = np.where(pairs.score >= least, pairs.verdict, np.uint8(0))
-        return replace(pairs, verdict=verdict)
-
     def merge(self, threshold: float) -> Merge:
         """What `run` would do with this min_score."""
         run = self.run
-        edges = self.at(self.pairs, threshold)
-        clusters, _ = cluster(
-            edges,
-            run.representative,
-            run.rank,
-            run.prints.digest,
-            lambda a, b: self.at(self._links.look_up(a, b), threshold),
-        )
-        held = int((edges.verdict > SAME).sum())
+        edges = self._judged(threshold)
+        clusters, _ = cluster(edges, run.representative, run.rank, run.prints.digest, run.score)
+        past = edges.score >= threshold
+        held = int((past & (edges.verdict != SAME)).sum())
         return _merged(threshold, int((edges.verdict == SAME).sum()), held, clusters)
 
     def near(self, threshold: float) -> tuple[Verified, Verified]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 from pathlib import Path
-from collections.abc import Sequence
 
 from newsdedup_cli.errors import UserError
 from newsdedup_cli.histogram import BINS, Histogram, Near, score_edges
@@ -77,9 +77,7 @@ def as_svg(found: Histogram) -> str:
     return "".join([*parts, "</svg>\n"])
 
 
-def _chart(
-    title: str, counts: I64, held: I64 | None, dip: Valley | None, marks: Sequence[tuple[float, str]]
-) -> str:
+def _chart(title: str, counts: I64, held: I64 | None, dip: Valley | None, marks: Sequence[tuple[float, str]]) -> str:
     top = int(max(counts.max(initial=1), 1 if held is None else held.max(initial=1)))
     wide = WIDTH / len(counts)
     parts = [f'<text x="0" y="-12">{escape(title)}</text>']
@@ -95,9 +93,7 @@ def _chart(
         parts.append(f'<text x="-6" y="{y + 4:.1f}" text-anchor="end">{power:,}</text>')
         power *= 10
     parts.append(f'<line x1="0" x2="{WIDTH}" y1="{HEIGHT}" y2="{HEIGHT}"/>')
-    parts += [
-        f'<text x="{at * wide:.1f}" y="{HEIGHT + 16}" text-anchor="middle">{name}</text>' for at, name in marks
-    ]
+    parts += [f'<text x="{at * wide:.1f}" y="{HEIGHT + 16}" text-anchor="middle">{name}</text>' for at, name in marks]
     return "".join(parts)
 
 
@@ -128,7 +124,9 @@ def as_html(found: Histogram, command: str) -> str:
         f"<p>{how} {d.total_pairs:,} pairs of {d.rows:,} rows; {d.equal_pairs:,} pairs of equal texts left out.</p>",
         as_svg(found),
         f"<p>Valley in distances: {_told(found.distance_valley, (found.distance_valley.first, found.distance_valley.last))}</p>",
-        f"<p>Valley in scores: {_told(found.score_valley, score_edges(found.score_valley))}</p>" if found.by_score else "",
+        f"<p>Valley in scores: {_told(found.score_valley, score_edges(found.score_valley))}</p>"
+        if found.by_score
+        else "",
         *_tables(found),
         *_pairs("Just good enough", found.over),
         *_pairs("Just not good enough", found.under),

@@ -93,9 +93,7 @@ def _chart(counts: I64, screen: Screen, top: int | None = None) -> list[str]:
     """The columns with the greatest count at the top and 1 at the foot of the scale."""
     lines = column_chart(log_heights(counts, top), HEIGHT, screen.blocks)
     labels = [f"{top or int(counts.max(initial=1)):,}", *[""] * (HEIGHT - 2), "1"]
-    return [
-        f"{label:>11} {screen.style('|', dim=True)}{line}" for label, line in zip(labels, lines, strict=True)
-    ]
+    return [f"{label:>11} {screen.style('|', dim=True)}{line}" for label, line in zip(labels, lines, strict=True)]
 
 
 def _axis(marks: Sequence[tuple[int, str]], width: int) -> list[str]:
@@ -140,7 +138,9 @@ def _errors(found: Histogram, screen: Screen) -> list[str]:
     if d.exact:
         return []
     some = [0, 4, 8, 12, 16]
-    told = ", ".join(f"{d.counts[:at + 1].sum():,} ± {np.sqrt((d.errors[:at + 1] ** 2).sum()):,.0f} within {at}" for at in some)
+    told = ", ".join(
+        f"{d.counts[: at + 1].sum():,} ± {np.sqrt((d.errors[: at + 1] ** 2).sum()):,.0f} within {at}" for at in some
+    )
     return wrapped(f"Pairs with their sampling error: {told} bits.", screen.columns)
 
 
@@ -167,13 +167,13 @@ def _scores(found: Histogram, screen: Screen) -> list[str]:
 
 
 def _merges(found: Histogram, screen: Screen) -> list[str]:
-    rows = [
-        (*_row(merge), f"{merge.held_back:,}", _mark(merge, found, "min_score")) for merge in found.by_score
-    ]
+    rows = [(*_row(merge), f"{merge.held_back:,}", _mark(merge, found, "min_score")) for merge in found.by_score]
     header = ("score from", "pairs", "rows removed", "largest cluster", "held back", "")
     return [
         screen.heading("What each score would merge"),
-        *wrapped("held back: pairs past the score that a guard keeps apart (numbers, excerpts, short texts)", screen.columns),
+        *wrapped(
+            "held back: pairs past the score that a guard keeps apart (numbers, excerpts, short texts)", screen.columns
+        ),
         *_table(header, rows),
     ]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -128,10 +128,14 @@ class Run:
             self.chosen = Pairs(*(getattr(self.proposed, f.name)[plausible] for f in fields(Pairs)))
         return listed
 
-    def verified(self) -> Verified:
-        """The chosen pairs with their figures and verdicts."""
+    def measured(self) -> verify.Measured:
+        """What the texts of the chosen pairs say."""
         with self.progress.stage("verification", len(self.chosen), "pairs") as advance:
-            edges = self._verify(self.chosen, advance)
+            return verify.measured(self.chosen, self.texts.gather, self.matching, self.threads, advance)
+
+    def judged(self, found: verify.Measured) -> Verified:
+        """The chosen pairs with their verdicts by `matching`, which may have changed since they were measured."""
+        edges = verify.judged(self.chosen, found, self.prints, self.scanned.rows, self.matching)
         self.family = guards.families(edges, len(self.prints))
         guards.hold_families(edges, self.family)
         return edges
@@ -141,10 +145,12 @@ class Run:
         if self.matching.preset.startswith("classic"):
             return _classic(self.scanned, self.settings)
         listed = self.prepare()
-        edges = self.verified()
+        edges = self.judged(self.measured())
         with self.progress.stage("clusters"):
             clusters, links = cluster(edges, self.representative, self.rank, self.prints.digest, self.score)
         self.known = links.known
+        equal = self.representative[clusters.link.a] == clusters.link.b
+        clusters.link.shared_sentences[equal] = (self.prints.sentences[clusters.link.b[equal]] != 0).sum(axis=1)
         return Outcome(
             clusters,
             self.prints.alone,
@@ -201,14 +207,11 @@ class Run:
     def score(self, a: I64, b: I64) -> Verified:
         """Any pairs a < b of rows, verified as `run` verifies them."""
         pairs = candidates.with_figures(a, b, self.scanned.rows.url, self.prints)
-        found = self._verify(pairs)
+        found = verify.verify(
+            pairs, self.prints, self.scanned.rows, self.texts.gather, self.matching, self.threads
+        )
         guards.hold_families(found, self.family)
         return found
-
-    def _verify(self, pairs: Pairs, advance: Callable[[int], None] = lambda _: None) -> Verified:
-        return verify.verify(
-            pairs, self.prints, self.scanned.rows, self.texts.gather, self.matching, self.threads, advance
-        )
 
 
 def _classic(scanned: Scanned, settings: Settings) -> Outcome:

@@ -1,7 +1,8 @@
 """Words: jieba's own dictionary and HMM as arrays, and what is made of them. The only door to jieba.
 
-The default features were chosen on labelled pairs of crawled news: copies (`dup`, 274) against stories of one
-event (`related_different`, 7,044).
+The default features were chosen on labelled pairs of crawled news: 272 copies against 7,044 pairs of stories
+about one event. They are the best of eighteen tried (nine sets of features, with and without the HMM) on these
+very pairs, so their own figures flatter them; three of the others came within .01.
 Share of copies within 4 / 8 / 10 bits; related pairs within 8 / 10 bits; mean distance of related pairs:
 
     classic: every token, its frequency, HMM          .790 .967 .978   2,039 3,089   11.8

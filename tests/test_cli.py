@@ -106,7 +106,7 @@ def test_compressed_in_and_out(cli, tmp_path, rows, news):
 def test_summary_and_guess(cli, news, rows):
     err = cli("run", news, "-o", "u.csv").err
     assert "columns guessed: id=id, title=title, text=content, date=pub_time, source=source, url=url\n" in err
-    lines = dict(line.split(None, 1) for line in err.splitlines()[-7:])
+    lines = dict(line.split(None, 1) for line in err.splitlines()[-8:])
     assert lines["rows"] == f"{len(rows)} read"
     assert lines["rejected"] == "0"
     assert lines["out"] == "u.csv"
@@ -376,17 +376,11 @@ ERRORS = {
         "Usage: newsdedup run [OPTIONS] INPUT...\nTry 'newsdedup run --help' for help.\n\nError: Invalid value for "
         "'--keep': 'newest' is not one of 'auto', 'first', 'earliest', 'latest', 'longest', 'source'.\n",
     ),
-    "unknown option": (
-        "news.csv -o u.csv --colour",
-        "Usage: newsdedup run [OPTIONS] INPUT...\nTry 'newsdedup run --help' for help.\n\n"
-        "Error: No such option '--colour'.\n",
-    ),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ERRORS)
-def test_errors_say_what_to_do_and_write_nothing(cli, tmp_path, news, monkeypatch, name):
-    monkeypatch.setattr(sys, "stderr", sys.stderr)
+def test_errors_say_what_to_do_and_write_nothing(cli, tmp_path, news, name):
     for copy in ("news.foo", "other.csv", "there.csv"):
         (tmp_path / copy).write_bytes(news.read_bytes())
     (tmp_path / "bad.toml").write_text('[matching]\nmax_distance = "many"\n')
@@ -400,10 +394,20 @@ def test_errors_say_what_to_do_and_write_nothing(cli, tmp_path, news, monkeypatc
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 
 
+def test_an_unknown_option(cli, news, tmp_path):
+    ran = cli("run", news, "-o", "u.csv", "--colour")
+    # What click adds to it differs between its versions.
+    assert ran.err.startswith(
+        "Usage: newsdedup run [OPTIONS] INPUT...\nTry 'newsdedup run --help' for help.\n\nError: No such option"
+    )
+    assert ran.code == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["news.csv"]
+
+
 def test_an_odd_name_with_its_format(cli, news, tmp_path):
     (tmp_path / "news.foo").write_bytes(news.read_bytes())
     assert cli("run", "news.foo", "-o", "u.foo", "--format", "csv").code == 0
-    assert cli("run", news, "-o", "u.csv").code == 0
+    assert cli("run", news, "-o", "u.csv", "--overwrite").code == 0
     assert (tmp_path / "u.foo").read_bytes() == (tmp_path / "u.csv").read_bytes()
 
 

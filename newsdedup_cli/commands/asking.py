@@ -15,7 +15,9 @@ QUESTION = [
     click.option("--threads", type=click.IntRange(1), metavar="N", help="Threads. [all cores]"),
     click.option("--tmpdir", type=click.Path(path_type=Path), metavar="DIR", help="Where cleaned texts lie meanwhile."),
     click.option("--limit", type=click.IntRange(1), metavar="N", help="Only the first N rows."),
-    click.option("--config", type=click.Path(path_type=Path), metavar="FILE", help="Settings from a TOML file; options win."),
+    click.option(
+        "--config", type=click.Path(path_type=Path), metavar="FILE", help="Settings from a TOML file; options win."
+    ),
     click.option("-q", "--quiet", is_flag=True, help="No progress."),
     click.option("-v", "--verbose", is_flag=True, help="Tracebacks."),
     click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON."),
@@ -76,3 +78,36 @@ def _extension(inputs: tuple[str, ...]) -> str:
     """Of the first input, without compression; CSV where it has none."""
     suffixes = [s for s in Path(inputs[0]).suffixes[-2:] if s not in (".gz", ".zst")] if inputs else []
     return suffixes[-1] if suffixes else ".csv"
+
+
+def reported(
+    folder: Path, inputs: tuple[str, ...], values: dict[str, Any]
+) -> tuple[tuple[str, ...], dict[str, Any], Settings]:
+    """Inputs, option values and settings of the run that made a report. Raises UserError where it made none.
+
+    An input that moved may be given again; one that changed is refused, for the answer would be another's.
+    """
+    import json
+
+    from newsdedup_cli.errors import UserError
+    from newsdedup_cli.files.streams import checksum
+    from newsdedup_cli.settings import settings_from
+
+    try:
+        run = json.loads((folder / "run.json").read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise UserError(f"{folder} is no report of newsdedup", wanted="a folder with a run.json") from error
+    paths = tuple(inputs) or tuple(entry["path"] for entry in run["inputs"])
+    for path, entry in zip(paths, run["inputs"], strict=False):
+        if not Path(path).is_file():
+            raise UserError(
+                f"{path} is no longer there", wanted="the input of that run", todo="naming it after the ids"
+            )
+        if checksum(Path(path))[0] != entry["sha256"]:
+            raise UserError(
+                f"{path} has changed since the run in {folder}", todo="running it again, or without --report"
+            )
+    values = {**values, **{name: value for name, value in run.get("read", {}).items() if name in values}}
+    if run.get("limit"):
+        values["limit"] = run["limit"]
+    return paths, values, settings_from(run["settings"])

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 import xlsxwriter
@@ -26,7 +27,8 @@ def safe_text(text: str) -> str:
     """
     if len(text) > MOST_CHARACTERS:
         text = f"{text[:MOST_CHARACTERS]}… ({len(text):,} characters)"
-    text = _ILLEGAL.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
+    if not text.isprintable():
+        text = _ILLEGAL.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
     # xlsxwriter takes a text in <r>...</r> for a rich one and would write it as XML.
     return f"{text} " if text.startswith("<r>") and text.endswith("</r>") else text
 
@@ -45,13 +47,25 @@ class Styles:
     """The formats of a workbook, each made once."""
 
     book: xlsxwriter.Workbook
-    made: dict[tuple[Any, ...], Any] = field(default_factory=dict)
+    made: dict[tuple[object, ...], Any] = field(default_factory=dict)
 
     def get(self, **properties: str | bool | int) -> Any:  # noqa: ANN401 - xlsxwriter has no types
         """The format of the properties."""
         key = tuple(sorted(properties.items()))
         if key not in self.made:
             self.made[key] = self.book.add_format(properties)
+        return self.made[key]
+
+    def cell(self, ground: str, bold: bool, linked: bool, number: str) -> Any:  # noqa: ANN401
+        """The format of a cell."""
+        key = (ground, bold, linked, number)
+        if key not in self.made:
+            properties: dict[str, str | bool | int] = {"valign": "top", "num_format": number, "bold": bold}
+            if ground != BANDS[0]:
+                properties |= {"bg_color": ground, "border": 1, "border_color": "#D5DBE3"}
+            if linked:
+                properties |= {"font_color": "#1F4E9E", "underline": 1}
+            self.made[key] = self.get(**properties)
         return self.made[key]
 
 
@@ -68,39 +82,33 @@ class Sheet:
         self.sheet.write_row(0, 0, [column.name for column in columns], head)
 
     def write(
-        self, values: Iterable[Any], ground: str = BANDS[0], bold: bool = False, links: dict[int, str] | None = None
+        self,
+        values: Iterable[object],
+        ground: str = BANDS[0],
+        bold: bool = False,
+        links: Mapping[int, str] = MappingProxyType({}),
     ) -> None:
         """Append a line; `links` has for some columns where their cells lead to."""
         self.line += 1
         for at, value in enumerate(values):
-            style = self._style(at, value, ground, bold, linked=bool(links and at in links))
-            if links and at in links:
+            style = self.styles.cell(ground, bold, at in links, self.columns[at].number)
+            if at in links:
                 self._link(at, links[at], style)
-            self._cell(at, value, style)
-
-    def _style(self, at: int, value: Any, ground: str, bold: bool, linked: bool) -> Any:  # noqa: ANN401
-        properties: dict[str, str | bool | int] = {"valign": "top"}
-        if ground != BANDS[0]:
-            properties |= {"bg_color": ground, "border": 1, "border_color": "#D5DBE3"}
-        if bold:
-            properties["bold"] = True
-        if linked:
-            properties |= {"font_color": "#1F4E9E", "underline": 1}
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            properties["num_format"] = self.columns[at].number
-        return self.styles.get(**properties)
+            if value is not None:
+                self._cell(at, value, style)
+            elif ground != BANDS[0]:
+                self.sheet.write_blank(self.line, at, None, style)
 
     def _link(self, at: int, target: str, style: Any) -> None:  # noqa: ANN401
         if self.links >= MOST_LINKS or len(target) > MOST_URL:
             self.unlinked += 1
             return
         self.links += 1
+        # The cell's own value is written over the text that this puts into it; the link stays.
         self.sheet.write_url(self.line, at, target, style, "link")
 
-    def _cell(self, at: int, value: Any, style: Any) -> None:  # noqa: ANN401
-        if value is None:
-            self.sheet.write_blank(self.line, at, None, style)
-        elif isinstance(value, bool):
+    def _cell(self, at: int, value: object, style: Any) -> None:  # noqa: ANN401
+        if isinstance(value, bool):
             self.sheet.write_boolean(self.line, at, value, style)
         elif isinstance(value, int | float) and abs(value) < 10**15:
             self.sheet.write_number(self.line, at, value, style)

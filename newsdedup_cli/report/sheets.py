@@ -105,7 +105,7 @@ def _clusters(sheet: Sheet, findings: Findings) -> list[str]:
     table = findings.rows.take(some)
     values = {name: table[name].to_pylist() for name in table.column_names} | _told(findings, some)
     lines = zip(*(values[c.name] for c in CLUSTERS), strict=True)
-    row_at, url_at = _place("kept_row"), _place("url")
+    row_at, url_at = (next(at for at, c in enumerate(CLUSTERS) if c.name == name) for name in ("kept_row", "url"))
     kept_line, band, cluster = 0, 1, None
     for line, kept, here in zip(lines, values["kept"], values["similar_id"], strict=True):
         if here != cluster:
@@ -115,10 +115,6 @@ def _clusters(sheet: Sheet, findings: Findings) -> list[str]:
             links[url_at] = line[url_at].strip()
         sheet.write(line, BANDS[band], bold=kept, links=links)
     return sheet.close(len(places), "rows.parquet")
-
-
-def _place(name: str) -> int:
-    return next(at for at, c in enumerate(CLUSTERS) if c.name == name)
 
 
 def _told(findings: Findings, places: I64) -> dict[str, list[Any]]:

@@ -16,7 +16,7 @@ from newsdedup_cli.tables import F32, I64, REASONS, VERDICTS, Bools, Outcome
 MOST_CLUSTERS = 15  # the largest, and as many of the most doubtful
 MOST_CANDIDATES = 60
 MOST_MEMBERS = 8  # removed rows listed per cluster
-MOST_LISTED = 100_000  # lines of a sheet: more than a person reads, and written in seconds
+MOST_LISTED = 50_000  # lines of a sheet: more than a person reads; xlsxwriter writes 4,000 a second
 EXACT = REASONS.index("exact")
 
 

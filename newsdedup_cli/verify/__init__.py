@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -60,7 +60,25 @@ def verify(
     threads: int = 1,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Verified:
-    """The figures and the verdict of each pair, in the order of the pairs.
+    """The figures and the verdict of each pair, in the order of the pairs."""
+    return judged(pairs, measured(pairs, texts, matching, threads, progress), fingerprints, rows, matching)
+
+
+class Measured(NamedTuple):
+    """What the texts of pairs say, whatever the thresholds are (but for `near_score`)."""
+
+    figures: Figures
+    differing: I32  # [P,2] of guards.differing_clauses; 0 under near_score
+
+
+def measured(
+    pairs: Pairs,
+    texts: Texts,
+    matching: Matching,
+    threads: int = 1,
+    progress: Callable[[int], None] = lambda _: None,
+) -> Measured:
+    """The figures of each pair, in the order of the pairs.
 
     `texts` gives the texts of positions; they are read in chunks, so memory does not grow with the pairs.
     """
@@ -73,7 +91,15 @@ def verify(
     empty = Figures(np.zeros(0, np.float32), np.zeros(0, np.float32), np.zeros(0, np.uint8))
     figures = Figures(*map(np.concatenate, zip(*[r[0] for r in results] or [empty], strict=True)))
     differing: I32 = np.concatenate([r[1] for r in results] or [np.zeros((0, 2), np.int32)])
-    verdict = guards.verdicts(pairs, fingerprints, rows, figures, differing, matching)
+    return Measured(figures, differing)
+
+
+def judged(
+    pairs: Pairs, found: Measured, fingerprints: Fingerprints, rows: Rows, matching: Matching
+) -> Verified:
+    """The verdict of each measured pair."""
+    figures = found.figures
+    verdict = guards.verdicts(pairs, fingerprints, rows, figures, found.differing, matching)
     return Verified(
         pairs.a, pairs.b, pairs.distance, pairs.shared_sentences, figures.score, figures.containment, verdict
     )

@@ -54,7 +54,7 @@ LEAST_LETTERS = 2  # letters besides figures that a clause needs for its form to
 LITTLE_ELSE = 0.85
 # Score from which a text within a longer one is the same although its ends are not the other's: neither, only the
 # begin, only the end, both.
-CUT_OUT = np.array([0.75, 0.0, 0.7, 0.0], np.float32)
+CUT_OUT = np.array([0.75, 0.0, 0.66, 0.0], np.float32)
 CONTAINED_RATIO = 0.8  # lengths nearer than this are versions, not excerpts
 
 

@@ -19,7 +19,7 @@ LONGEST = 30_000  # characters up to which the edit ratio is computed: its cost 
 IN_ORDER = 0.85  # edit ratio of a rewrite
 NOTHING_NEW = 0.9  # containment of a text with parts left out
 MIDDLE_LEFT = 0.4  # Jaccard from which a text with parts of its middle left out is still the same
-END_LEFT = 0.6  # and one that breaks off before the end
+END_LEFT = 0.57  # and one that breaks off before the end
 BRIEF = 250  # characters of a text whose begin is looked at in any case: its news is there
 EDGE, REACH = 24, 72  # characters of a text's ends, and how far into the other they are looked for
 
@@ -41,7 +41,7 @@ class Shingles:
         brief = np.minimum(length[a], length[b]) <= BRIEF
         parts = np.flatnonzero((nothing_new | brief) & (jaccard >= HOPELESS) & (jaccard < 0.9))
         ends[parts] = compare.shared_ends(codes, offsets, a[parts], b[parts], EDGE, REACH)
-        least = np.array([SURE, END_LEFT, SURE, MIDDLE_LEFT], np.float32)[ends]
+        least = np.array([np.inf, END_LEFT, np.inf, MIDDLE_LEFT], np.float32)[ends]
         shortened = nothing_new & (jaccard < 0.9) & (jaccard >= least)
         score[shortened] = (jaccard[shortened] + containment[shortened]) / 2
         return Figures(score, containment, ends)

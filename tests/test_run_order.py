@@ -1,0 +1,90 @@
+"""The same clusters for any order of rows, number of threads, batch size and hash seed."""
+
+from __future__ import annotations
+
+import random
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from conftest import NO_JIT
+from running import SAMPLE, call, partition_of, spawn, table
+
+from newsdedup_cli import scan
+
+pytestmark = pytest.mark.skipif(NO_JIT, reason="minutes without JIT")
+
+
+@pytest.fixture
+def run(monkeypatch, capsysbinary, tmp_path):
+    monkeypatch.chdir(tmp_path)
+
+    def report(path, *options):
+        ran = call(monkeypatch, capsysbinary, "run", path, "-o", "u.parquet", "--overwrite", "-q", *options)
+        assert ran.code == 0, ran.err
+        return tmp_path / "u.report"
+
+    return report
+
+
+@pytest.fixture(scope="module")
+def normal(tmp_path_factory):
+    """A run in the order of the file: its clusters, kept rows and table."""
+    folder = tmp_path_factory.mktemp("normal")
+    ran = spawn("run", SAMPLE / "news.parquet", "-o", folder / "n.parquet", "-q", "--threads", 1)
+    assert ran.code == 0, ran.err
+    report = folder / "n.report"
+    return partition_of(report), kept_of(report), table(report), table(report, "candidates.parquet")
+
+
+def kept_of(report):
+    return {row["id"]: row["kept_id"] for row in table(report)}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_shuffled_rows(run, tmp_path, normal, seed):
+    rows = pq.read_table(SAMPLE / "news.parquet")
+    order = list(range(len(rows)))
+    random.Random(seed).shuffle(order)
+    if seed == 0:
+        order = order[::-1] if order[0] < order[-1] else sorted(order, reverse=True)
+    pq.write_table(rows.take(pa.array(order)), tmp_path / "shuffled.parquet")
+    report = run(tmp_path / "shuffled.parquet")
+    partition, kept, said, doubtful = normal
+    assert partition_of(report) == partition
+    # Also the rows that stay, and why the others go.
+    assert kept_of(report) == kept
+    figures = ("reason", "distance", "shared_sentences", "score")
+    assert {row["id"]: [row[f] for f in figures] for row in table(report)} == {
+        row["id"]: [row[f] for f in figures] for row in said
+    }
+    pairs = {(frozenset((c["id_a"], c["id_b"])), c["reason"]) for c in table(report, "candidates.parquet")}
+    assert pairs == {(frozenset((c["id_a"], c["id_b"])), c["reason"]) for c in doubtful}
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("batch", [7, 5000])
+def test_threads_and_batches(run, monkeypatch, normal, threads, batch):
+    monkeypatch.setattr(scan, "BATCH_ROWS", batch)
+    report = run(SAMPLE / "news.parquet", "--threads", threads)
+    without_file = [{k: v for k, v in row.items() if k != "file"} for row in table(report)]
+    assert without_file == [{k: v for k, v in row.items() if k != "file"} for row in normal[2]]
+    assert table(report, "candidates.parquet") == normal[3]
+
+
+@pytest.mark.parametrize("seed", ["1", "4711"])
+def test_hash_seed(tmp_path, normal, seed):
+    ran = spawn("run", SAMPLE / "news.parquet", "-o", tmp_path / "h.parquet", "-q", env={"PYTHONHASHSEED": seed})
+    assert ran.code == 0, ran.err
+    assert table(tmp_path / "h.report") == normal[2]
+    assert table(tmp_path / "h.report", "candidates.parquet") == normal[3]
+
+
+def test_any_format_gives_the_same_clusters(run, normal):
+    for name in ("news.csv", "news.jsonl", "news.xlsx", "news_gb18030.csv"):
+        report = run(SAMPLE / name)
+        assert (partition_of(report), kept_of(report)) == normal[:2], name
+
+
+def test_keep_first_differs_only_in_which_row_stays(run, normal):
+    assert partition_of(run(SAMPLE / "news.parquet", "--mark")) == normal[0]
