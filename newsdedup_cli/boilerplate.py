@@ -26,8 +26,10 @@ from newsdedup_cli.texts import buffers, strings
 _PIECE = re.compile(r"[^。！？；!?;\n]+[。！？；!?;\n]?")
 HEAD, TAIL = 2, 4  # pieces at either end of a text that are its edges
 LONG = 8  # pieces of a text that has a middle
-MOSTLY = 0.6  # share of texts in which a common piece stands at an edge, from which it is boilerplate
-LISTED = 2000  # pieces that the report lists
+MOSTLY = 0.8  # share of texts in which a common piece stands at an edge, from which it is boilerplate
+EXAMPLES = 8  # rows remembered of each piece
+GATHERED = 1024  # texts in memory at a time
+OF_TITLE = 0.12  # share of the titles that a piece may have before it counts as news
 SAMPLE = 24  # rows of a group that are compared: enough to find six different ones
 
 
@@ -37,7 +39,7 @@ class Boilerplate:
 
     hashes: U64
     rows: I64
-    example: I64  # position of a row that has it
+    example: I64  # [K,8] positions of rows that have it
     common: U64
 
     def __len__(self) -> int:
@@ -47,7 +49,7 @@ class Boilerplate:
 def nothing() -> Boilerplate:
     """No boilerplate at all."""
     empty = np.zeros(0, np.uint64)
-    return Boilerplate(empty, np.zeros(0, np.int64), np.zeros(0, np.int64), empty)
+    return Boilerplate(empty, np.zeros(0, np.int64), np.zeros((0, EXAMPLES), np.int64), empty)
 
 
 def learn(pieces: U64, piece_rows: I64, counted: Bools, digest: U64, least_rows: int) -> Boilerplate:
@@ -82,7 +84,25 @@ def learn(pieces: U64, piece_rows: I64, counted: Bools, digest: U64, least_rows:
     at_edge = store.edges(frequent_pieces, piece_rows, HEAD, TAIL)
     edge = store.edge_shares(pieces, at_edge, piece_rows, distinct, chosen, members, LONG)
     is_boilerplate = (found >= least_rows) & (edge >= MOSTLY)
-    return Boilerplate(distinct[is_boilerplate], sizes[is_boilerplate], members[chosen[:-1]][is_boilerplate], common)
+    at, frequent = chosen[:-1][is_boilerplate], sizes[is_boilerplate]
+    steps = np.arange(EXAMPLES) * np.maximum(frequent // EXAMPLES, 1)[:, None]
+    picked = at[:, None] + np.minimum(steps, frequent[:, None] - 1)
+    return Boilerplate(distinct[is_boilerplate], frequent, members[picked], common)
+
+
+def without_quotes(found: Boilerplate, spelled: list[str], titles: Callable[[I64], Any]) -> Boilerplate:
+    """Only the pieces that have nothing to do with the titles above them.
+
+    `spelled` are the pieces' texts, `titles` gives cleaned titles by position. A sentence of a statement that twenty
+    short notices end with speaks of their titles; a site's foot does not.
+    """
+    if len(found) == 0:
+        return found
+    bodies = pa.array(spelled, pa.large_string()).take(pa.array(np.repeat(np.arange(len(found)), EXAMPLES)))
+    support, bits = text.title_evidence(*buffers(titles(found.example.reshape(-1))), *buffers(bodies))
+    support[~bits.any(axis=1)] = 0
+    foreign = support.reshape(-1, EXAMPLES).mean(axis=1) < OF_TITLE
+    return Boilerplate(found.hashes[foreign], found.rows[foreign], found.example[foreign], found.common)
 
 
 def _sort_within_rows(pieces: U64, frequency: I32, piece_rows: I64, row_of: I64) -> tuple[U64, I32]:
@@ -105,17 +125,16 @@ def hashes_of(lines: pa.LargeStringArray, least_piece: int) -> U64:
     return np.unique(pieces)
 
 
-def examples(found: Boilerplate, gather: Callable[[I64], Any], least_piece: int) -> list[tuple[str, int]]:
-    """The most frequent pieces, spelled as in one row that has each, with the number of different texts."""
-    order = np.lexsort((found.hashes, -found.rows))[:LISTED]
-    rows, inverse = np.unique(found.example[order], return_inverse=True)
-    texts = strings(*gather(rows)).to_pylist()
-    pieces = {row: pieces_of(texts[i], least_piece) for i, row in enumerate(rows)}
-    listed = []
-    for at, i in enumerate(order):
-        spelled = pieces[rows[inverse[at]]].get(int(found.hashes[i]), "")
-        listed.append((spelled, int(found.rows[i])))
-    return listed
+def spelling(found: Boilerplate, gather: Callable[[I64], Any], least_piece: int) -> list[str]:
+    """Each piece as it stands in one row that has it."""
+    rows, inverse = np.unique(found.example[:, 0], return_inverse=True)
+    spelled = [""] * len(found)
+    for begin in range(0, len(rows), GATHERED):
+        texts = strings(*gather(rows[begin : begin + GATHERED])).to_pylist()
+        pieces = [pieces_of(whole, least_piece) for whole in texts]
+        for at in np.flatnonzero((inverse >= begin) & (inverse < begin + GATHERED)):
+            spelled[at] = pieces[inverse[at] - begin].get(int(found.hashes[at]), "")
+    return spelled
 
 
 def pieces_of(whole: str, least_piece: int) -> dict[int, str]:

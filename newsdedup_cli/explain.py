@@ -1,4 +1,4 @@
-"""Why two rows were, or were not, taken for copies: the verdict of `run`, and each rule's figure beside its threshold."""
+"""Why two rows were, or were not, taken for copies: the verdict of `run`, and each rule beside its threshold."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from newsdedup_cli.names import row_names
 from newsdedup_cli.progress import Progress
 from newsdedup_cli.scan import joined
 from newsdedup_cli.settings import Settings
-from newsdedup_cli.tables import ALONE, I32, REASONS, SAME, VERDICTS, Outcome, Pairs, Verified
+from newsdedup_cli.tables import ALONE, I32, REASONS, SAME, VERDICTS, Outcome, Verified
 
 CLOSE = 5  # ids that are named where one is unknown
 MANY = 50_000  # ids beyond which only those with the same beginning or end are looked at
@@ -83,7 +83,7 @@ def read_names(corpus: Corpus, columns: Mapping[str, Sequence[Column]], limit: i
     ids: list[pa.LargeStringArray] = []
     files: list[str] = []
     file: list[I32] = []
-    only = {"id": columns["id"]} if "id" in columns else {"text": list(columns.values())[0]} if columns else {}
+    only = {"id": columns["id"]} if "id" in columns else {"text": next(iter(columns.values()))} if columns else {}
     for batch in corpus.texts(only):
         if batch.file not in files:
             files.append(batch.file)
@@ -164,7 +164,7 @@ class Asked:
         pair = self._pair(a, b)
         if clusters.similar_id[a] == clusters.similar_id[b]:
             path = tuple(self._step(row) for row in (a, b) if row in self._removed)
-            return Judgement(True, path[0].reason, self._merged(a, b, path), path, pair)
+            return Judgement(True, path[0].reason, self._merged(a, b, path, pair), path, pair)
         code, why = self._apart(a, b, pair)
         return Judgement(False, code, f"Not merged: {why}.", (), pair)
 
@@ -207,9 +207,11 @@ class Asked:
         low, high = np.array([min(first, second)]), np.array([max(first, second)])
         pair = candidates.with_figures(low, high, self.run.scanned.rows.url, self.run.prints)
         found = verify.measured(pair, self.run.texts.gather, self.run.matching)
-        proposed = Pairs(*(np.zeros(0, np.int64) for _ in range(5))) if self.classic else self.run.proposed
-        at = np.flatnonzero((proposed.a == low) & (proposed.b == high))
-        origin = int(proposed.origin[at[0]]) if len(at) else 0
+        origin = 0
+        if not self.classic:
+            proposed = self.run.proposed
+            at = np.flatnonzero((proposed.a == low) & (proposed.b == high))
+            origin = int(proposed.origin[at[0]]) if len(at) else 0
         return Measures(first, second, pair, found, origin, equal=first == second)
 
     def _step(self, row: int) -> Step:
@@ -227,7 +229,7 @@ class Asked:
     def _called(self, row: int) -> str:
         return f"{self.names.ids[row].as_py()} (row {row + 1})"
 
-    def _merged(self, a: int, b: int, path: Sequence[Step]) -> str:
+    def _merged(self, a: int, b: int, path: Sequence[Step], pair: Verified) -> str:
         told = {
             "exact": "their cleaned texts are equal",
             "simhash": "near in their fingerprints, and verified on their texts",
@@ -246,7 +248,16 @@ class Asked:
         return (
             f"Merged through a third row: {self._called(a)} and {self._called(b)} were both removed for {kept}, "
             f"with scores {path[0].score:.3f} ({path[0].reason}) and {path[1].score:.3f} ({path[1].reason})."
+            + self._directly(pair)
         )
+
+    def _directly(self, pair: Verified) -> str:
+        """What two rows of one cluster are to each other."""
+        if len(pair) == 0:
+            return "" if self.classic else " Their own texts are equal."
+        verdict = VERDICTS[int(pair.verdict[0])] or "different"
+        told = "which would do too" if verdict == "same" else f"which alone would not do ({verdict})"
+        return f" Compared with each other they score {float(pair.score[0]):.3f}, {told}."
 
     def _apart(self, a: int, b: int, pair: Verified) -> tuple[str, str]:
         for row in (a, b):

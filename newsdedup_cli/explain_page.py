@@ -53,7 +53,7 @@ def _sides(found: Explanation) -> str:
     a, b = found.sides
     rows = [("row", f"{a.row}", f"{b.row}"), ("file", a.file, b.file)]
     rows += [(n, a.values.get(n, ""), b.values.get(n, "")) for n in ("title", "date", "source", "url")]
-    rows.append(("here", *("kept" if side.kept else "removed" for side in (a, b))))
+    rows.append(("here", "kept" if a.kept else "removed", "kept" if b.kept else "removed"))
     cells = "".join(f"<tr><th>{escape(n)}<td>{escape(x)}<td>{escape(y)}" for n, x, y in rows if x or y)
     return f"<table><tr><th><th>A: {escape(a.id)}<th>B: {escape(b.id)}{cells}</table>"
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from newsdedup_cli import pipeline, verify
+from newsdedup_cli import classic, pipeline, verify
 from newsdedup_cli.kernels import text
 from newsdedup_cli.tables import BAND, MINHASH, SENTENCE, UNKNOWN, URL, VERDICTS, Pairs
 from newsdedup_cli.verify import guards, shingles
@@ -49,16 +49,19 @@ def rules_of(m: Measures, run: pipeline.Run) -> list[Rule]:
 
 def _proposing(m: Measures, run: pipeline.Run) -> list[Rule]:
     prints, matching = run.prints, run.matching
+    if matching.preset == "classic-nshash":
+        return [_published_sentences(m, run)]
     bits = int(m.pair.distance[0])
     shared = int(m.pair.shared_sentences[0])
     words = [int(prints.features[row]) for row in (m.a, m.b)]
-    classic = matching.preset == "classic-simhash"
-    near = bits <= matching.max_distance and (classic or min(words) >= matching.least_words)
+    published = matching.preset == "classic-simhash"
+    near = bits <= matching.max_distance and (published or min(words) >= matching.least_words)
+    least = "" if published else f", from {matching.least_words} words on"
     rules = [
         Rule(
             "distance",
             f"{bits} bits ({words[0]} and {words[1]} words)",
-            f"at most {matching.max_distance}, from {matching.least_words} words on",
+            f"at most {matching.max_distance}{least}",
             PROPOSES if near else "",
         ),
         Rule(
@@ -68,7 +71,7 @@ def _proposing(m: Measures, run: pipeline.Run) -> list[Rule]:
             PROPOSES if m.origin & SENTENCE else "",
         ),
     ]
-    if classic:
+    if published:
         return rules[:1]
     if matching.minhash:
         a, b = prints.keys[m.a], prints.keys[m.b]
@@ -79,6 +82,13 @@ def _proposing(m: Measures, run: pipeline.Run) -> list[Rule]:
     said = ", ".join(name for bit, name in SOURCES if m.origin & bit)
     told = "not needed, the texts are equal" if m.equal else f"by {said}" if said else "by nothing"
     return [*rules, Rule("proposed", told, "by any source")]
+
+
+def _published_sentences(m: Measures, run: pipeline.Run) -> Rule:
+    ends = run.matching.sentence_ends
+    first, second = (set(classic.longest_sentences(run.scanned.raw[row], ends)) for row in (m.a, m.b))
+    shared = len(first & second)
+    return Rule("shared longest sentences", f"{shared} of {classic.LONGEST}", "at least 1", PROPOSES if shared else "")
 
 
 def _scoring(m: Measures, run: pipeline.Run) -> list[Rule]:
@@ -123,13 +133,8 @@ def _guarding(m: Measures, run: pipeline.Run) -> list[Rule]:
     rows, matching = run.scanned.rows, run.matching
     strong, weak = (int(n) for n in m.found.differing[0])
     held = other_news(m, run)
-    url = (
-        "no url"
-        if not rows.url[m.a] or not rows.url[m.b]
-        else "the same"
-        if rows.url[m.a] == rows.url[m.b]
-        else "different"
-    )
+    known = rows.url[m.a] and rows.url[m.b]
+    url = ("the same" if rows.url[m.a] == rows.url[m.b] else "different") if known else "not both known"
     date_a, date_b = (int(rows.date[row]) for row in (m.a, m.b))
     days = "unknown" if UNKNOWN in (date_a, date_b) else f"{abs(date_a - date_b) / DAY:.1f} days apart"
     alike = float(guards.title_similarity(rows.title_bits, np.array([m.a]), np.array([m.b]))[0])
@@ -211,7 +216,6 @@ def held_by(m: Measures, run: pipeline.Run, verdict: int, score: float) -> str:
         "brief": "they are briefs that begin with other news",
         "titles": "neither title is supported by its text, and the titles differ",
     }
-    why = " and ".join(signs[sign] for sign in other_news(m, run))
-    return (
-        f"score {score:.3f} would do, but {why or 'both belong to a family of one form, alike but for names'} ({code})"
-    )
+    family = "both belong to a family of one form, alike but for names and numbers"
+    why = " and ".join(signs[sign] for sign in other_news(m, run)) or family
+    return f"score {score:.3f} would do, but {why} ({code})"

@@ -54,16 +54,14 @@ def _sides(sides: Sequence[Side], screen: Screen) -> list[str]:
     names = ("", "row", "file", "title", "date", "source", "url", "here")
     cells = [
         [
-            "A" if i == 0 else "B",
-            str(s.row),
-            s.file,
-            *(s.values.get(n, "") for n in names[3:7]),
-            "kept" if s.kept else "removed",
+            f"{'AB'[i]}  {side.id}",
+            str(side.row),
+            side.file,
+            *(side.values.get(name, "") for name in names[3:7]),
+            "kept" if side.kept else "removed",
         ]
-        for i, s in enumerate(sides)
+        for i, side in enumerate(sides)
     ]
-    cells[0][0] += f"  {sides[0].id}"
-    cells[1][0] += f"  {sides[1].id}"
     return [
         f"{name:6}  {padded(clipped(a, width - 1), width)}{clipped(b, width)}".rstrip()
         for name, a, b in zip(names, *cells, strict=True)

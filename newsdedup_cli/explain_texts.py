@@ -13,7 +13,7 @@ from newsdedup_cli import boilerplate, clean, pipeline
 from newsdedup_cli.files.corpus import Column
 from newsdedup_cli.kernels import compare, text
 from newsdedup_cli.scan import user_dictionary
-from newsdedup_cli.segment import features, load_lexicon
+from newsdedup_cli.segment import Recipe, features, load_lexicon
 from newsdedup_cli.settings import Matching
 from newsdedup_cli.tables import I64, U32, U64
 from newsdedup_cli.texts import strings
@@ -98,7 +98,7 @@ def _left_out(raw: str, compared_text: str, matching: Matching) -> tuple[str, ..
 
 def _words(first: str, second: str, matching: Matching) -> tuple[tuple[tuple[str, int], ...], ...]:
     lexicon = load_lexicon(user_dictionary(matching))
-    recipe = "classic" if matching.weights == "tf" else "default"
+    recipe: Recipe = "classic" if matching.weights == "tf" else "default"
     left, right = ({w: n for w, n, _ in features(t, lexicon, recipe)} for t in (first, second))
     common = {w: min(n, right[w]) for w, n in left.items() if w in right}
     only_left = {w: n for w, n in left.items() if w not in right}

@@ -99,7 +99,7 @@ def histogram(
     with pipeline.opened(corpus, columns, lowered, progress, threads=threads, limit=limit, tmpdir=tmpdir) as run:
         run.prepare()
         prints = run.prints
-        worded = np.flatnonzero((prints.alone == 0) & (prints.features >= settings.matching.least_words))
+        worded = np.flatnonzero((prints.alone == 0) & (prints.features >= least_words(settings.matching)))
         with progress.stage("distances"):
             found = measure(prints.simhash[worded], prints.digest[worded], threads, seed)
         comparable = int((prints.alone == 0).sum())
@@ -107,6 +107,11 @@ def histogram(
         if not scores_decide(settings.matching):
             return _by_distance_alone(run, settings.matching, worded, comparable, found, dip)
         return _by_scores(_Scored(run, settings.matching), worded, comparable, found, dip)
+
+
+def least_words(matching: Matching) -> int:
+    """Words that a fingerprint needs to say something; the published recipe does not ask."""
+    return 0 if matching.preset.startswith("classic") else matching.least_words
 
 
 def scores_decide(matching: Matching) -> bool:

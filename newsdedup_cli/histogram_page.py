@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from newsdedup_cli.errors import UserError
 from newsdedup_cli.histogram import BINS, Histogram, Near, score_edges
@@ -34,7 +35,7 @@ def check(paths: Sequence[Path]) -> None:
         if not path.absolute().parent.is_dir():
             raise UserError(f"no folder {path.parent} for {path.name}", todo=f"mkdir -p {path.parent}")
     if any(path.suffix == ".png" for path in paths):
-        _pyplot()
+        _figure_class()
 
 
 def write(found: Histogram, command: str, png: Path | None, svg: Path | None, html: Path | None) -> None:
@@ -123,16 +124,19 @@ def as_html(found: Histogram, command: str) -> str:
         head,
         f"<p>{how} {d.total_pairs:,} pairs of {d.rows:,} rows; {d.equal_pairs:,} pairs of equal texts left out.</p>",
         as_svg(found),
-        f"<p>Valley in distances: {_told(found.distance_valley, (found.distance_valley.first, found.distance_valley.last))}</p>",
-        f"<p>Valley in scores: {_told(found.score_valley, score_edges(found.score_valley))}</p>"
-        if found.by_score
-        else "",
+        *_valleys(found),
         *_tables(found),
         *_pairs("Just good enough", found.over),
         *_pairs("Just not good enough", found.under),
         f"<h2>Suggested</h2><p>{escape(found.suggestion.reason)}</p><p><code>{escape(command)}</code></p>\n",
     ]
     return "\n".join(parts)
+
+
+def _valleys(found: Histogram) -> list[str]:
+    bits, scores = found.distance_valley, found.score_valley
+    lines = [f"<p>Valley in distances: {_told(bits, (bits.first, bits.last))}</p>"]
+    return [*lines, f"<p>Valley in scores: {_told(scores, score_edges(scores))}</p>"] if found.by_score else lines
 
 
 def _told(dip: Valley, edges: tuple[float, float]) -> str:
@@ -173,7 +177,7 @@ def _pairs(title: str, pairs: Sequence[Near]) -> list[str]:
     return [f'<h2>{title}</h2><table class="pair">{rows}</table>'] if pairs else []
 
 
-def _pyplot():  # type: ignore[no-untyped-def]  # noqa: ANN202 - matplotlib is an extra
+def _figure_class() -> Any:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
@@ -186,7 +190,7 @@ def _pyplot():  # type: ignore[no-untyped-def]  # noqa: ANN202 - matplotlib is a
 
 def _draw_png(found: Histogram, path: Path) -> None:
     drawn = charts(found)
-    figure = _pyplot()(figsize=(9, 3.2 * len(drawn)), layout="constrained")
+    figure = _figure_class()(figsize=(9, 3.2 * len(drawn)), layout="constrained")
     for axes, (title, counts, held, dip, marks) in zip(
         figure.subplots(len(drawn), squeeze=False)[:, 0], drawn, strict=True
     ):

@@ -11,7 +11,7 @@ import numpy as np
 
 from newsdedup_cli.histogram import BINS, Histogram, Merge, Near, score_edges
 from newsdedup_cli.tables import I64
-from newsdedup_cli.terminal import Screen, clipped, column_chart, padded, table, wrapped
+from newsdedup_cli.terminal import Screen, clipped, column_chart, padded, shortened, table, text_width, wrapped
 from newsdedup_cli.valley import Valley
 
 HEIGHT = 7  # lines of a chart
@@ -86,7 +86,8 @@ def number(value: float) -> str:
 def log_heights(counts: I64, top: int | None = None) -> list[float]:
     """Heights 0..1 of counts on a log scale from 1, so that one pair still shows."""
     most = np.log2(1 + (top or int(counts.max(initial=1))))
-    return (np.log2(1 + counts) / max(most, 1.0)).tolist()
+    heights: list[float] = (np.log2(1 + counts) / max(most, 1.0)).tolist()
+    return heights
 
 
 def _chart(counts: I64, screen: Screen, top: int | None = None) -> list[str]:
@@ -219,8 +220,8 @@ def _read(found: Histogram, screen: Screen) -> list[str]:
 
 def _pair(pair: Near, screen: Screen) -> list[str]:
     lines = [f"  score {pair.score:.3f}, {pair.distance} bits"]
-    width = max(min(24, max(map(len, pair.ids))), 4)
+    width = max(min(24, max(map(text_width, pair.ids))), 4)
     for name, title, text in zip(pair.ids, pair.titles, pair.texts, strict=True):
         told = title if title and len(set(pair.titles)) > 1 else f"{title}: {text}" if title else text
-        lines.append(f"    {padded(clipped(name, width), width)}  {clipped(told, screen.columns - width - 6)}")
+        lines.append(f"    {padded(shortened(name, width), width)}  {clipped(told, screen.columns - width - 6)}")
     return lines

@@ -8,11 +8,13 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 
 from newsdedup_cli import boilerplate, candidates, classic, keep, verify
 from newsdedup_cli.cluster import cluster
 from newsdedup_cli.files.corpus import Column, Corpus
 from newsdedup_cli.fingerprint import BOILERPLATE_ONLY, fingerprint
+from newsdedup_cli.kernels import text
 from newsdedup_cli.progress import Progress
 from newsdedup_cli.report import shown
 from newsdedup_cli.scan import Scanned, cleaned_by, scan, user_dictionary
@@ -31,10 +33,12 @@ from newsdedup_cli.tables import (
     Pairs,
     Verified,
 )
-from newsdedup_cli.texts import TextStore, strings
+from newsdedup_cli.texts import TextStore, buffers, strings
 from newsdedup_cli.verify import guards
 
 EXACT, SIMHASH, SENTENCE = map(REASONS.index, ("exact", "simhash", "sentence"))
+STILL_SAID = 0.85  # share of what a text says of its title that taking out boilerplate must leave
+LISTED = 2000  # pieces of boilerplate that the report lists
 STRIP_ROWS = 4096  # rows whose texts are in memory while boilerplate is taken out
 
 
@@ -183,26 +187,42 @@ class Run:
             found = boilerplate.learn(
                 batch.pieces, batch.piece_rows, counted, self.prints.digest, matching.boilerplate_rows
             )
+        spelled = boilerplate.spelling(found, self.texts.gather, matching.least_piece)
+        texts = dict(zip(found.hashes.tolist(), spelled, strict=True))
+        found = boilerplate.without_quotes(found, spelled, self._titles)
         hashes, common = found.hashes, found.common
         if matching.boilerplate_file:
             lines = boilerplate.read_lines(matching.boilerplate_file)
             given = boilerplate.hashes_of(cleaned_by(lines, matching), matching.least_piece)
             hashes, common = np.union1d(hashes, given), np.union1d(common, given)
-        listed = boilerplate.examples(found, self.texts.gather, matching.least_piece)
+        listed = [(texts[h], n) for h, n in zip(found.hashes.tolist(), found.rows.tolist(), strict=True)]
         self._strip(boilerplate.rows_with(batch.pieces, batch.piece_rows, hashes), hashes)
-        return common, listed
+        return common, sorted(listed, key=lambda piece: (-piece[1], piece[0]))[:LISTED]
+
+    def _titles(self, some: I64) -> pa.LargeStringArray:
+        return cleaned_by(self.scanned.rows.title.take(pa.array(some)), self.matching)
 
     def _strip(self, rows: I64, hashes: U64) -> None:
         lexicon = load_lexicon(user_dictionary(self.matching))
         for begin in range(0, len(rows), STRIP_ROWS):
             some = rows[begin : begin + STRIP_ROWS]
             stripped = boilerplate.strip(strings(*self.texts.gather(some)), hashes, self.matching.least_piece)
+            stays = self._speaks_of_title(some, stripped)
+            some, stripped = some[stays], stripped.filter(pa.array(stays))
             self.texts.replace_strings(some, stripped)
             new = fingerprint(stripped, lexicon, self.matching).fingerprints
             emptied = some[(new.alone > 0) & (self.prints.alone[some] == 0)]
             for field in fields(Fingerprints):
                 getattr(self.prints, field.name)[some] = getattr(new, field.name)
             self.prints.alone[emptied] = BOILERPLATE_ONLY
+
+    def _speaks_of_title(self, some: I64, stripped: pa.LargeStringArray) -> Bools:
+        """Whether what is left still says of the title what the whole did; else the news itself was taken out."""
+        about = self.scanned.rows
+        support, _ = text.title_evidence(*buffers(self._titles(some)), *buffers(stripped))
+        before = about.title_support[some]
+        said: Bools = about.title_bits[some].any(axis=1) & (before >= guards.SUPPORT) & (support < STILL_SAID * before)
+        return ~said
 
     def score(self, a: I64, b: I64) -> Verified:
         """Any pairs a < b of rows, verified as `run` verifies them."""

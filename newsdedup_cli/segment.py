@@ -1,8 +1,10 @@
 """Words: jieba's own dictionary and HMM as arrays, and what is made of them. The only door to jieba.
 
 The default features were chosen on labelled pairs of crawled news: 272 copies against 7,044 pairs of stories
-about one event. They are the best of eighteen tried (nine sets of features, with and without the HMM) on these
-very pairs, so their own figures flatter them; three of the others came within .01.
+about one event. They are one of eighteen tried (nine sets of features, with and without the HMM) on these very
+pairs, so their own figures flatter them; weights 1, 2, 3 for a word's 1, 2-3, more occurrences do as well.
+Corpora with planted copies agree (7,458 and, changed heavily, 7,093 pairs): .890 and .772 within 8 bits,
+against .852 and .709 for distinct words without the HMM; of a million other pairs each, 0 and 1.
 Share of copies within 4 / 8 / 10 bits; related pairs within 8 / 10 bits; mean distance of related pairs:
 
     classic: every token, its frequency, HMM          .790 .967 .978   2,039 3,089   11.8

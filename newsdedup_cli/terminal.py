@@ -64,6 +64,21 @@ def clipped(text: str, columns: int) -> str:
     return "".join(kept) + "…"
 
 
+def shortened(text: str, columns: int) -> str:
+    """Like `clipped`, but what is cut lies before the end: ids differ there.
+
+    >>> shortened("em-杭州保姆-0165", 12)
+    'em-杭…-0165'
+    """
+    text = one_line(text)
+    if text_width(text) <= columns:
+        return text
+    tail = text[-1:]
+    while text_width(tail) < columns // 2:
+        tail = text[-len(tail) - 1 :]
+    return clipped(text, columns - text_width(tail)) + tail
+
+
 def padded(text: str, columns: int, right: bool = False) -> str:
     """The text filled with blanks to so many columns.
 

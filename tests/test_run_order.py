@@ -31,7 +31,7 @@ def run(monkeypatch, capsysbinary, tmp_path):
 def normal(tmp_path_factory):
     """A run in the order of the file: its clusters, kept rows and table."""
     folder = tmp_path_factory.mktemp("normal")
-    ran = spawn("run", SAMPLE / "news.parquet", "-o", folder / "n.parquet", "-q", "--threads", 1)
+    ran = spawn("run", SAMPLE / "news.parquet", "-o", folder / "n.parquet", "-q", "--threads", 1, env={"PYTHONHASHSEED": "1"})
     assert ran.code == 0, ran.err
     report = folder / "n.report"
     return partition_of(report), kept_of(report), table(report), table(report, "candidates.parquet")
@@ -41,13 +41,13 @@ def kept_of(report):
     return {row["id"]: row["kept_id"] for row in table(report)}
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(3))
 def test_shuffled_rows(run, tmp_path, normal, seed):
     rows = pq.read_table(SAMPLE / "news.parquet")
     order = list(range(len(rows)))
     random.Random(seed).shuffle(order)
     if seed == 0:
-        order = order[::-1] if order[0] < order[-1] else sorted(order, reverse=True)
+        order = sorted(order, reverse=True)
     pq.write_table(rows.take(pa.array(order)), tmp_path / "shuffled.parquet")
     report = run(tmp_path / "shuffled.parquet")
     partition, kept, said, doubtful = normal
@@ -72,9 +72,8 @@ def test_threads_and_batches(run, monkeypatch, normal, threads, batch):
     assert table(report, "candidates.parquet") == normal[3]
 
 
-@pytest.mark.parametrize("seed", ["1", "4711"])
-def test_hash_seed(tmp_path, normal, seed):
-    ran = spawn("run", SAMPLE / "news.parquet", "-o", tmp_path / "h.parquet", "-q", env={"PYTHONHASHSEED": seed})
+def test_hash_seed(tmp_path, normal):
+    ran = spawn("run", SAMPLE / "news.parquet", "-o", tmp_path / "h.parquet", "-q", env={"PYTHONHASHSEED": "4711"})
     assert ran.code == 0, ran.err
     assert table(tmp_path / "h.report") == normal[2]
     assert table(tmp_path / "h.report", "candidates.parquet") == normal[3]
@@ -86,5 +85,5 @@ def test_any_format_gives_the_same_clusters(run, normal):
         assert (partition_of(report), kept_of(report)) == normal[:2], name
 
 
-def test_keep_first_differs_only_in_which_row_stays(run, normal):
+def test_marking_changes_no_cluster(run, normal):
     assert partition_of(run(SAMPLE / "news.parquet", "--mark")) == normal[0]

@@ -181,6 +181,7 @@ def test_features_make_the_fingerprint(recipe, lexicon: segment.Lexicon) -> None
 
 def test_compiled_dictionary_comes_from_the_cache(lexicon, tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(segment, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(segment, "_dictionary", lambda *_: ({}, 0, set()))
     monkeypatch.setattr(segment, "_compile", lambda *_: lexicon)
     segment.load_lexicon()
     (stored,) = tmp_path.iterdir()
@@ -196,6 +197,7 @@ def test_compiled_dictionary_comes_from_the_cache(lexicon, tmp_path, monkeypatch
 
 def test_another_dictionary_is_another_file(lexicon, tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(segment, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(segment, "_dictionary", lambda *_: ({}, 0, set()))
     monkeypatch.setattr(segment, "_compile", lambda *_: lexicon)
     path = tmp_path / "words.txt"
     for text in ("云计算 5\n", "云计算 6\n"):
@@ -209,6 +211,7 @@ def test_without_a_folder_to_write_it_stays_in_memory(lexicon, tmp_path, monkeyp
     def nowhere() -> Path:
         raise PermissionError("read-only")
 
+    monkeypatch.setattr(segment, "_dictionary", lambda *_: ({}, 0, set()))
     monkeypatch.setattr(segment, "_compile", lambda *_: lexicon)
     monkeypatch.setattr(segment, "cache_folder", nowhere)
     assert segment.load_lexicon() is lexicon

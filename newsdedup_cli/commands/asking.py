@@ -100,9 +100,7 @@ def reported(
     paths = tuple(inputs) or tuple(entry["path"] for entry in run["inputs"])
     for path, entry in zip(paths, run["inputs"], strict=False):
         if not Path(path).is_file():
-            raise UserError(
-                f"{path} is no longer there", wanted="the input of that run", todo="naming it after the ids"
-            )
+            raise UserError(f"{path} is no longer there", todo="naming the input of that run after the ids")
         if checksum(Path(path))[0] != entry["sha256"]:
             raise UserError(
                 f"{path} has changed since the run in {folder}", todo="running it again, or without --report"
@@ -110,4 +108,8 @@ def reported(
     values = {**values, **{name: value for name, value in run.get("read", {}).items() if name in values}}
     if run.get("limit"):
         values["limit"] = run["limit"]
-    return paths, values, settings_from(run["settings"])
+    settings = {
+        section: {name: value for name, value in part.items() if value is not None}
+        for section, part in run["settings"].items()
+    }
+    return paths, values, settings_from(settings)

@@ -16,9 +16,7 @@ from newsdedup_cli.commands.options import COLUMNS, KEEPING, MATCHING, READING, 
 @click.argument("id2")
 @click.argument("inputs", nargs=-1, metavar="[INPUT...]")
 @with_options(COLUMNS, READING, MATCHING, KEEPING, QUESTION)
-@click.option(
-    "--report", type=click.Path(path_type=Path), metavar="DIR", help="Of an earlier run: its inputs and settings."
-)
+@click.option("--report", type=click.Path(path_type=Path), metavar="DIR", help="Inputs and settings of that run.")
 @click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write it as one page too.")
 def command(id1: str, id2: str, inputs: tuple[str, ...], **values: Any) -> None:
     """Say why two rows were, or were not, taken for copies: the verdict of `run`, each rule, both texts.

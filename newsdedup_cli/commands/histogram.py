@@ -19,7 +19,7 @@ from newsdedup_cli.commands.options import COLUMNS, MATCHING, READING, gathered,
 @click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write it as one page.")
 @click.option("--seed", type=int, default=0, metavar="N", help="Of the sample of a corpus over 100,000 rows. [0]")
 @click.pass_context
-def command(ctx: click.Context, inputs: tuple[str, ...], **values: Any) -> None:
+def command(ctx: click.Context, /, inputs: tuple[str, ...], **values: Any) -> None:
     """Show how far the rows lie apart, where copies end, and what each threshold would merge.
 
     Distances are counted over all pairs up to 100,000 rows, and sampled beyond, with the sampling error. Scores

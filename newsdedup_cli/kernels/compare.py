@@ -376,6 +376,8 @@ def _clauses(codes, begin, end, numerals, opposites, classes, sides, negations, 
                 ):
                     if not _is_figure(np.int64(codes[stop])):
                         weak = _U1
+                    elif stop > i and not _is_figure(np.int64(codes[stop - 1])):
+                        break  # 一1988年: two figures, the first of them the number of a list
                     stop += 1
                 form = _mix((form ^ _DIGIT) * _P3)
                 value = _figure(codes, i, stop, numerals, _mix((value ^ _DIGIT) * _P1))

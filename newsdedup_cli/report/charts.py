@@ -123,7 +123,7 @@ def _days(found: Numbers, words: Words) -> Chart:
     unit, begins, counts = found.days
     series = [_series(words["removed_series"], "removed", counts)]
     return _chart(
-        "days", "upright", words[f"days_{unit}"], words["days_note"], names=begins, series=series, dates=True
+        "days", "upright", words[f"days_{unit}"], words["days_note"], names=begins, series=series, wide=True
     ) | {"empty": words["no_dates"]}
 
 

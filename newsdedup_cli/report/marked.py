@@ -16,7 +16,7 @@ MOST_TEXT = 4_000  # characters of each text that are looked at
 MOST_SHOWN = 1_200  # characters of the result
 CONTEXT = 40  # equal characters left beside a difference
 LEAST_EQUAL = 2  # a shorter equal stretch between two differences is no relief to the eye
-MOST_CELLS = 90_000  # of the characters' table of one changed block
+MOST_CELLS = 400_000  # of the characters' table of one changed block
 _SENTENCE = re.compile(r"[^。！？!?；;\n]*[。！？!?；;\n]+|[^。！？!?；;\n]+")
 _WORD = re.compile(r"[A-Za-z]+|[0-9]+(?:[.,:][0-9]+)*%?|\s+|.", re.S)
 

@@ -17,7 +17,7 @@
 
   function values() {
     return {
-      type: "value", minInterval: 1, splitNumber: 4,
+      type: "value", minInterval: 1, splitNumber: 4, axisLine: { show: false }, axisTick: { show: false },
       axisLabel: { color: colour("soft"), fontSize: 12, formatter: (v) => compact.format(v), hideOverlap: true },
       splitLine: { lineStyle: { color: colour("line") } },
     };
@@ -32,7 +32,7 @@
   }
 
   function series(chart, across) {
-    return chart.series.map((one, at) => ({
+    return chart.series.map((one) => ({
       name: one.name, type: "bar", barMaxWidth: 26, barGap: "10%", barCategoryGap: "25%",
       // A bar that is not zero is to be seen, however small.
       barMinHeight: 2,
@@ -43,17 +43,19 @@
         show: across || Boolean(chart.labels), position: across ? "right" : "top", color: colour("ink"),
         fontSize: 12, formatter: (p) => number.format(p.value),
       },
-      markLine: at === 0 && chart.marks && chart.marks.length ? lines(chart) : undefined,
     }));
   }
 
-  // The line stands before its category; categories are drawn about whole numbers.
+  // A line stands before its category. A category axis rounds to whole categories, so it has an axis of its own.
   function lines(chart) {
     return {
-      symbol: "none", silent: true, animation: false,
-      lineStyle: { color: colour("ink"), type: "dashed", width: 1 },
-      label: { color: colour("ink"), fontSize: 12, formatter: (p) => p.name },
-      data: chart.marks.map((m) => ({ name: m.label, xAxis: m.before - 0.5 })),
+      type: "bar", xAxisIndex: 1, data: [], silent: true,
+      markLine: {
+        symbol: "none", silent: true, animation: false,
+        lineStyle: { color: colour("ink"), type: "dashed", width: 1 },
+        label: { color: colour("ink"), fontSize: 12, formatter: (p) => p.name },
+        data: chart.marks.map((m) => ({ name: m.label, xAxis: m.before })),
+      },
     };
   }
 
@@ -70,10 +72,12 @@
     const side = Math.min(170, Math.round(width * 0.36));
     const names = categories(chart, across ? side : undefined);
     if (across) names.inverse = true;
+    const marked = Boolean(chart.marks && chart.marks.length);
+    const edges = { type: "value", min: 0, max: chart.names.length, show: false };
     return {
-      xAxis: across ? values() : names, yAxis: across ? names : values(),
-      grid: { left: 4, right: across ? 52 : 14, top: chart.marks || chart.labels ? 26 : 12, bottom: 4 },
-      tooltip: barTooltip(chart), series: series(chart, across),
+      xAxis: across ? values() : marked ? [names, edges] : names, yAxis: across ? names : values(),
+      grid: { left: 4, right: across ? 52 : 14, top: marked || chart.labels ? 26 : 12, bottom: 4 },
+      tooltip: barTooltip(chart), series: marked ? [...series(chart, across), lines(chart)] : series(chart, across),
     };
   }
 

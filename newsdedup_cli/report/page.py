@@ -124,9 +124,9 @@ def _figure(chart: Chart, place: int | None, say: Words) -> str:
         head += f"<p>{escape(chart['note'])}</p>"
     if place is None:
         return f"<figure>{head}</figcaption>{_note(chart.get('empty', say['nothing']))}</figure>\n"
-    kind = ' class="wide heat"' if chart["kind"] == "heat" else ""
+    wide = {"heat": ' class="wide heat"'}.get(chart["kind"], ' class="wide"' if chart.get("wide") else "")
     return (
-        f"<figure{kind}>{head}{_keys(chart)}</figcaption>"
+        f"<figure{wide}>{head}{_keys(chart)}</figcaption>"
         f'<div class="chart" data-chart="{place}">{escape(say["chart_missing"])}</div>'
         f"<details><summary>{escape(say['figures'])}</summary>"
         f'<div class="scroll">{_figures(chart)}</div></details></figure>\n'

@@ -13,7 +13,7 @@ import xlsxwriter
 from newsdedup_cli.report.base import Findings
 from newsdedup_cli.report.cells import BANDS, INPUT, Column, Sheet, Styles
 from newsdedup_cli.report.examples import is_web, moment
-from newsdedup_cli.report.shown import MOST_LISTED, column, in_clusters
+from newsdedup_cli.report.shown import MOST_LISTED, MOST_PAIRS, column, in_clusters
 from newsdedup_cli.tables import I64
 
 DECISIONS = ("same", "different")
@@ -53,7 +53,7 @@ CANDIDATES = (
 )
 REJECTS = (Column("file", 24), Column("line", 9), Column("row", 9), Column("reason", 44), Column("raw", 80))
 BOILERPLATE = (Column("sentence", 90), Column("rows", 9, "#,##0"))
-SUMMARY = (Column("what", 34), Column("value", 70, "#,##0.###"))
+SUMMARY = (Column("what", 34), Column("value", 18, "#,##0.###"))
 
 
 class Workbook:
@@ -104,6 +104,7 @@ def _clusters(sheet: Sheet, findings: Findings) -> list[str]:
     some = places[:MOST_LISTED]
     table = findings.rows.take(some)
     values = {name: table[name].to_pylist() for name in table.column_names} | _told(findings, some)
+    values["reason"] = [reason or None for reason in values["reason"]]
     lines = zip(*(values[c.name] for c in CLUSTERS), strict=True)
     row_at, url_at = (next(at for at, c in enumerate(CLUSTERS) if c.name == name) for name in ("kept_row", "url"))
     kept_line, band, cluster = 0, 1, None
@@ -130,7 +131,7 @@ def _told(findings: Findings, places: I64) -> dict[str, list[Any]]:
 
 def _candidates(sheet: Sheet, findings: Findings) -> list[str]:
     """The pairs left for a person, with a drop-down in `decision`; an id leads to its url."""
-    table = findings.candidates.slice(0, MOST_LISTED)
+    table = findings.candidates.slice(0, MOST_PAIRS)
     values = {name: table[name].to_pylist() for name in table.column_names}
     linked = []
     for side, at in (("a", 1), ("b", 5)):

@@ -16,7 +16,9 @@ from newsdedup_cli.tables import F32, I64, REASONS, VERDICTS, Bools, Outcome
 MOST_CLUSTERS = 15  # the largest, and as many of the most doubtful
 MOST_CANDIDATES = 60
 MOST_MEMBERS = 8  # removed rows listed per cluster
-MOST_LISTED = 50_000  # lines of a sheet: more than a person reads; xlsxwriter writes 4,000 a second
+# Lines of a sheet, more than a person reads: xlsxwriter writes 3,000 to 4,000 a second.
+MOST_LISTED = 50_000
+MOST_PAIRS = 20_000
 EXACT = REASONS.index("exact")
 
 
@@ -136,7 +138,7 @@ def rows_listed(outcome: Outcome) -> I64:
     clusters = outcome.clusters
     listed = in_clusters(clusters.similar_id, clusters.kept_row == np.arange(len(clusters.similar_id)))
     pairs = outcome.candidates
-    first = likely_first(pairs.a, pairs.b, pairs.score)[:MOST_LISTED]
+    first = likely_first(pairs.a, pairs.b, pairs.score)[:MOST_PAIRS]
     return np.unique(np.concatenate([listed[:MOST_LISTED], pairs.a[first], pairs.b[first]]))
 
 

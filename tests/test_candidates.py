@@ -1,0 +1,135 @@
+"""Which pairs are proposed."""
+
+from __future__ import annotations
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import i64, numbers, u64
+
+from newsdedup_cli import candidates
+from newsdedup_cli.settings import Matching
+from newsdedup_cli.tables import BAND, MINHASH, SENTENCE, URL, Fingerprints
+
+ROW = st.tuples(
+    st.integers(1, 6),  # digest
+    st.sampled_from([0, 1, 3, 2**63, 2**64 - 1]),  # simhash
+    st.integers(0, 12),  # words
+    st.lists(st.integers(1, 5), unique=True, max_size=2),  # sentences
+    st.lists(st.integers(1, 4), min_size=2, max_size=2),  # keys
+    st.booleans(),  # alone
+)
+
+
+def table(rows) -> Fingerprints:
+    """Fingerprints of made-up rows; all that follows from the text follows from the digest."""
+    n = len(rows)
+    by_digest = {row[0]: row for row in reversed(rows)}
+    rows = [by_digest[row[0]] for row in rows]
+    return Fingerprints(
+        u64([[naive.mix(r[0]), r[0]] for r in rows]),
+        u64([r[1] for r in rows]),
+        np.array([r[2] for r in rows], np.int32),
+        u64([r[3] + [0] * (2 - len(r[3])) for r in rows]),
+        np.zeros((n, 128), np.uint16),
+        np.array([r[4] for r in rows], np.uint32),
+        np.full(n, 100, np.int32),
+        np.array([r[5] for r in rows], np.uint8),
+    )
+
+
+tables = st.lists(ROW, min_size=1, max_size=10).map(table)
+
+
+@given(tables, st.data())
+def test_representatives(prints, data):
+    rank = np.array(data.draw(st.permutations(range(len(prints)))))
+    found = candidates.representatives(prints.digest, rank, prints.alone > 0)
+    for row in range(len(prints)):
+        same = [i for i in range(len(prints)) if (prints.digest[i] == prints.digest[row]).all()]
+        assert found[row] == (row if prints.alone[row] else min(same, key=lambda i: rank[i]))
+
+
+@given(st.lists(numbers, max_size=12), st.lists(st.integers(0, 63), max_size=8), st.sampled_from([0, 3, 4, 8, 12, 40, 64]))
+def test_near_fingerprints(prints, bits, k):
+    prints += [prints[0] ^ 1 << bit for bit in bits] if prints else []
+    rows = np.arange(len(prints))
+    a, b = candidates.near_fingerprints(u64(prints), rows, k)
+    edges = set(zip(np.minimum(a, b).tolist(), np.maximum(a, b).tolist(), strict=True))
+    exact = naive.pairs_within(prints, k)
+    assert edges <= exact
+    firsts = {x: prints.index(x) for x in prints}
+    # Equal fingerprints are represented by the first of them.
+    assert edges == {(i, j) for i, j in exact if prints[i] != prints[j] and {i, j} <= set(firsts.values())} | {
+        (firsts[x], i) for i, x in enumerate(prints) if firsts[x] != i
+    }
+
+
+@given(tables)
+def test_propose(prints):
+    matching = Matching(least_words=3, max_distance=2)
+    n = len(prints)
+    representative = candidates.representatives(prints.digest, np.arange(n), prints.alone > 0)
+    url = u64([i % 3 for i in range(n)])
+    found = candidates.propose(prints, representative, u64([5]), matching, url)
+    twin: dict[tuple[int, int], int] = {}
+    rows = [i for i in range(n) if representative[i] == i and not prints.alone[i]]
+    for i in rows:
+        for j in rows[rows.index(i) + 1 :]:
+            sentences = set(prints.sentences[i].tolist()) & set(prints.sentences[j].tolist()) - {0, 5}
+            near = naive.distance(int(prints.simhash[i]), int(prints.simhash[j])) <= 2
+            worded = min(prints.features[i], prints.features[j]) >= 3
+            origin = SENTENCE * bool(sentences) | BAND * (near and worded)
+            origin |= MINHASH * bool((prints.keys[i] == prints.keys[j]).any()) | URL * bool(url[i] and url[i] == url[j])
+            if origin:
+                twin[i, j] = origin
+    got = dict(zip(zip(found.a.tolist(), found.b.tolist(), strict=True), found.origin.tolist(), strict=True))
+    assert list(got) == sorted(got)
+    assert set(got) <= set(twin)
+    # Rows with one simhash are paired with one of them, not all with all.
+    band = {pair for pair, origin in twin.items() if origin == BAND and prints.simhash[pair[0]] == prints.simhash[pair[1]]}
+    far = {pair for pair, origin in twin.items() if origin == BAND} - band
+    assert set(twin) - band - far <= set(got)
+    for (i, j), origin in got.items():
+        assert origin & ~BAND == twin[i, j] & ~BAND
+    label = naive.components(n, got)
+    assert label == naive.components(n, twin)
+    assert found.distance.tolist() == [naive.distance(int(prints.simhash[i]), int(prints.simhash[j])) for i, j in got]
+    assert found.shared_sentences.tolist() == [
+        naive.shared_sentences(prints.sentences[i].tolist(), prints.sentences[j].tolist()) for i, j in got
+    ]
+
+
+@given(tables, st.data())
+def test_the_order_of_rows_does_not_matter(prints, data):
+    order = np.array(data.draw(st.permutations(range(len(prints)))))
+    rank = np.arange(len(prints))
+    other = Fingerprints(*(getattr(prints, name)[order] for name in prints.__dataclass_fields__))
+    made = []
+    for one, ranks, names in ((prints, rank, rank), (other, rank[order], order)):
+        representative = candidates.representatives(one.digest, ranks, one.alone > 0)
+        pairs = candidates.propose(one, representative, u64([]), Matching(least_words=3))
+        made.append({(frozenset((int(names[a]), int(names[b]))), int(o)) for a, b, o in zip(pairs.a, pairs.b, pairs.origin, strict=True)})
+    assert made[0] == made[1]
+
+
+@pytest.mark.parametrize("rows", [1, 2, 300, 10**5, 10**7])
+@pytest.mark.parametrize("k", [0, 3, 8, 12, 30, 63])
+def test_plan_cuts_64_bits_into_enough_blocks(rows, k):
+    bounds = candidates.plan(rows, k)
+    assert bounds[0] == 0
+    assert bounds[-1] == 64
+    assert (np.diff(bounds) > 0).all()
+    assert k < len(bounds) - 1 <= 64
+
+
+def test_a_key_that_all_share_stays_linear():
+    n = 400
+    a, b = candidates.shared_keys(np.full((n, 1), 7, np.uint64), np.arange(n))
+    assert len(a) < 2 * candidates.ANCHORS * n + candidates.NEAR**2
+    assert set(naive.components(n, zip(a.tolist(), b.tolist(), strict=True))) == {0}
+    a, _ = candidates.shared_keys(np.zeros((n, 1), np.uint64), np.arange(n))
+    assert len(a) == 0
+    assert len(candidates.shared_keys(np.zeros((0, 3), np.uint64), i64([]))[0]) == 0
