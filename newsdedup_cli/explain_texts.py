@@ -22,7 +22,7 @@ from newsdedup_cli.verify import guards
 WORDS = 12  # of each kind that are named
 LONGEST = 3000  # characters of two sentences up to which they are compared character by character
 ALIKE = 0.5  # share of characters that two sentences need in common to be shown as one that changed
-_SENTENCE = re.compile(r"[^。！？；!?;\n]+(?:[。！？；!?;]+[\"”’』」]*|\n)?|\n")
+_SENTENCE = re.compile(r"[^。！？；!?;\n]*[。！？；!?;]+[\"”’』」]*|[^。！？；!?;\n]+|\n")
 
 Segment = tuple[str, str]  # "=" in both, "-" only in the first, "+" only in the second; and the text
 

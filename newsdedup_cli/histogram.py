@@ -11,6 +11,7 @@ import numpy as np
 from newsdedup_cli import candidates, pipeline, verify
 from newsdedup_cli.cluster import cluster
 from newsdedup_cli.distances import Distances, measure
+from newsdedup_cli.errors import UserError
 from newsdedup_cli.files.corpus import Column, Corpus
 from newsdedup_cli.kernels import join
 from newsdedup_cli.names import row_names
@@ -94,9 +95,9 @@ def histogram(
     seed: int = 0,
 ) -> Histogram:
     """Measure the corpus. `seed` chooses the sample where there are too many pairs to measure them all."""
-    low = replace(settings.matching, min_score=LOWEST, near_score=LOWEST)
-    lowered = replace(settings, matching=low)
-    with pipeline.opened(corpus, columns, lowered, progress, threads=threads, limit=limit, tmpdir=tmpdir) as run:
+    if settings.matching.preset == "classic-nshash":
+        raise UserError("--preset classic-nshash has no threshold: one shared sentence joins", todo="no --preset")
+    with pipeline.opened(corpus, columns, settings, progress, threads=threads, limit=limit, tmpdir=tmpdir) as run:
         run.prepare()
         prints = run.prints
         worded = np.flatnonzero((prints.alone == 0) & (prints.features >= least_words(settings.matching)))

@@ -245,8 +245,8 @@ def resolve_columns(corpus: Corpus, settings: Settings, progress: Progress) -> d
         if names:
             chosen[role] = [corpus.resolve(name, f"--{role}") for name in names]
         elif role in guessed:
-            chosen[role] = [corpus.resolve(_spec(guessed[role]), f"--{role}")]
-            said.append(f"{role}={guessed[role].label}")
+            chosen[role] = [corpus.resolve(_spec(column), f"--{role}") for column in guessed[role]]
+            said.append(f"{role}={'|'.join(column.label for column in guessed[role])}")
     if said:
         progress.say(f"columns guessed: {', '.join(said)}")
     needed = "title" if settings.matching.scope == "title" else "text"

@@ -114,7 +114,7 @@ def _ordered(work: Callable[[TextBatch], _Made], batches: Iterator[TextBatch], t
 def _make(batch: TextBatch, matching: Matching, lexicon: Lexicon) -> _Made:
     size = batch.num_rows
     nothing = pa.nulls(size, pa.large_string())
-    one = {role: (batch.values.get(role) or [nothing])[0] for role in ROLES}
+    one = {role: pc.coalesce(*(batch.values.get(role) or [nothing])) for role in ROLES}
     body = joined(batch.values.get("text") or [nothing])
     cleaned = comparable(body, one["title"], matching)
     identity = np.zeros(size, np.uint64)

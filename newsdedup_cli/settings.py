@@ -60,7 +60,7 @@ class Matching:
     verify: str = documented("shingles", f"one of {', '.join(VERIFIERS)}")
     versions: str = documented("all", "rows of one url: all are kept unless equal; or keep-latest")
     fold_script: bool = documented(False, "compare traditional characters as simplified (needs the extra `fold`)")
-    weights: str = documented("distinct", "simhash features: distinct words, or tf (every token, as in the posts)")
+    weights: str = documented("capped", "simhash features: words, each at most 3 times; or tf (every token, as posted)")
     sentence_ends: str = documented("code", "classic-nshash: split as version 0.7's code does, or as described")
     userdict: str | None = documented(None, "a jieba user dictionary")
 
@@ -122,7 +122,7 @@ CHOICES = {
     "verify": VERIFIERS,
     "numbers": ("guard", "ignore"),
     "versions": ("all", "keep-latest"),
-    "weights": ("distinct", "tf"),
+    "weights": ("capped", "tf"),
     "sentence_ends": ("code", "described"),
 }
 

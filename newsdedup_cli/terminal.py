@@ -68,7 +68,7 @@ def shortened(text: str, columns: int) -> str:
     """Like `clipped`, but what is cut lies before the end: ids differ there.
 
     >>> shortened("em-杭州保姆-0165", 12)
-    'em-杭…-0165'
+    'em-…姆-0165'
     """
     text = one_line(text)
     if text_width(text) <= columns:

@@ -44,8 +44,8 @@ def no_valley(reason: str) -> Valley:
 def smoothed(counts: I64) -> tuple[Floats, Floats]:
     """Smoothed counts f8[B] and their variances f8[B]; at the ends only the bins that there are.
 
-    >>> smoothed(np.array([0, 9, 0]))[0].tolist()
-    [3.0, 3.857142857142857, 3.0]
+    >>> smoothed(np.array([0, 0, 0, 9, 0, 0, 0]))[0].tolist()
+    [0.0, 1.125, 2.0, 3.0, 2.0, 1.125, 0.0]
     """
     norm = np.convolve(np.ones(len(counts)), WEIGHTS, "same")
     value = np.convolve(counts, WEIGHTS, "same") / norm

@@ -140,6 +140,12 @@ def significant_codes(text: str) -> list[int]:
     return [ord(c) for c in re.sub("\0+", "\0", "".join(marked)).strip("\0")]
 
 
+def title_support(title: str, text: str) -> float:
+    """The share of the title's two-character shingles that the text has; 1 without any."""
+    grams, there = ({s[i : i + 2] for i in range(len(s) - 1)} for s in (significant(title), significant(text)))
+    return len(grams & there) / len(grams) if grams else 1.0
+
+
 # ---- kernels.join ----------------------------------------------------------------------------------------
 
 
@@ -232,6 +238,37 @@ def _begin_alike(x: list[int], y: list[int], edge: int, reach: int) -> bool:
     return share(x, y) >= 0.5 or share(y, x) >= 0.5
 
 
+CHINESE = {"〇": 0, "零": 0, "一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9}
+FIGURES = "0123456789.:/-~+%"
+
+
+def numeral_value(word: str) -> int | None:
+    """The number that Chinese numerals spell: read from the largest unit down."""
+    if not word:
+        return 0
+    for unit, size in (("亿", 10**8), ("万", 10**4)):
+        if unit in word:
+            above, below = word.rsplit(unit, 1)
+            return max(numeral_value(above), 1) * size + numeral_value(below)
+    total = 0
+    for digits, unit in re.findall("([〇零一二两三四五六七八九]*)([十百千]?)", word):
+        if not unit:
+            # After a unit the last digit counts (一百零三); alone they are read one by one (二〇二六).
+            return total + (
+                CHINESE[digits[-1]] if total and digits else int("".join(str(CHINESE[d]) for d in digits) or 0)
+            )
+        value = CHINESE[digits[-1]] if total and digits else int("".join(str(CHINESE[d]) for d in digits) or 0)
+        total += max(value, 1) * {"十": 10, "百": 100, "千": 1000}[unit]
+    return total
+
+
+def figure(written: str, numerals: str) -> str:
+    """What a figure says: 七 is 7, and 05 is 5 (but 3.05 is not 3.5)."""
+    if all(c in numerals for c in written):
+        return str(numeral_value(written))
+    return re.sub("(?<![0-9.])0+(?=[0-9])", "", written)
+
+
 def clauses(
     codes: list[int],
     numerals: str,
@@ -240,75 +277,69 @@ def clauses(
     flash: int,
     least: int,
 ) -> list[tuple]:
-    """Of each clause its form (figures masked; None with too few letters), its digits and opposite words, and
-    its Chinese numerals and negations."""
+    """Of each clause its form (figures masked; None with too few letters), its figures, opposite words and
+    negations, and whether a Chinese numeral or a negation is among them."""
     if len(codes) > flash:
         negations = ""
     found = []
     for clause in "".join(map(chr, codes)).split("\0") if codes else []:
-        form, strong, weak, count = [], [], [], 0
-        tokens = _tokens(clause, numerals, opposites, negations)
-        for before, (kind, value) in zip([("", "")] + tokens, tokens, strict=False):
+        form, value, weak, count = [], [], False, 0
+        for kind, token in _tokens(clause, numerals, opposites, negations):
             if kind == "opposite":
-                pair, side = opposites[value]
+                pair, side = opposites[token]
                 form.append(pair)
-                strong.append(side)
-                count += len(value)
-            elif kind in ("digit", "numeral"):
-                if before[0] not in ("digit", "numeral"):
-                    form.append("figure")
-                    strong.append("figure")
-                (strong if kind == "digit" else weak).append(value)
+                value.append(side)
+                count += len(token)
+            elif kind == "figure":
+                form.append("figure")
+                value.append("figure")
+                value += figure(token, numerals)
+                weak |= any(c in numerals for c in token)
             elif kind == "negation":
-                weak.append("not")
+                value.append("not")
+                weak = True
             else:
-                form.append(value)
+                form.append(token)
                 count += 1
-        found.append((tuple(form) if count >= least else None, tuple(strong), tuple(weak)))
+        found.append((tuple(form) if count >= least else None, tuple(value), weak))
     return found
 
 
 def _tokens(clause: str, numerals: str, opposites: dict, negations: str) -> list[tuple[str, str]]:
-    """Opposite words first (two characters before one), then figures, numerals, negations, letters."""
+    """Opposite words first (two characters before one), then figures, negations, letters. A figure ends where
+    digits follow a Chinese numeral: 一1988年 has two."""
     tokens, i = [], 0
     while i < len(clause):
         word = next((clause[i : i + n] for n in (2, 1) if clause[i : i + n] in opposites), None)
-        c = clause[i]
+        number = re.match(f"[{re.escape(FIGURES)}]*[{numerals}]*", clause[i:])[0]
         if word:
             tokens.append(("opposite", word))
-            i += len(word)
-            continue
-        kind = (
-            "digit"
-            if c in "0123456789.:/-~+%"
-            else "numeral"
-            if c in numerals
-            else "negation"
-            if c in negations
-            else "letter"
-        )
-        tokens.append((kind, c))
-        i += 1
+        elif number:
+            tokens.append(("figure", number))
+        else:
+            tokens.append(("negation" if clause[i] in negations else "letter", clause[i]))
+        i += len(tokens[-1][1])
     return tokens
 
 
 def substitutions(left: list[tuple], right: list[tuple]) -> list[int]:
-    """Clauses of the left that the right has in the same form beside a clause of the same form, with other
-    digits or opposite words, or with other numerals or negations alone. Those whose figures the other side
-    has in a clause of this form are accounted for."""
+    """Clauses of the left that the right has in the same form beside a clause of the same form, with other figures
+    or opposite words, and those where only a numeral or negation is involved. Those whose figures the other
+    side has in a clause of this form are accounted for."""
+    there, here = ({clause[:2] for clause in side} for side in (right, left))
     strong = weak = 0
-    for x, (form, *figures) in enumerate(left):
-        if form is None or [form, *figures] in [list(c) for c in right]:
+    for x, (form, value, involved) in enumerate(left):
+        if form is None or (form, value) in there:
             continue
         differing = [
-            left[x][1] != right[y][1]
+            involved or other[2]
             for y, other in enumerate(right)
             if other[0] == form
-            and other not in left
+            and other[:2] not in here
             and any(_beside(left, x, d) is not None and _beside(left, x, d) == _beside(right, y, d) for d in (-1, 1))
         ]
-        strong += any(differing)
-        weak += bool(differing) and not any(differing)
+        strong += not all(differing)
+        weak += bool(differing) and all(differing)
     return [strong, weak]
 
 
@@ -347,6 +378,25 @@ def _alike(x: list[int], y: list[int], frequency: dict[int, int], size: int) -> 
     if not n or not m or 7 * n < len(x) or 7 * m < len(y):
         return True
     return 2 * (rare_x & rare_y).total() >= min(n, m)
+
+
+def edges(rows: list[list[bool]], head: int, tail: int) -> list[list[bool]]:
+    """The first `head` and last `tail` pieces of a row, and the run of frequent ones from either end."""
+    found = []
+    for row in rows:
+        n = len(row)
+        begins = next((i for i in range(n) if i >= head and not row[i]), n)
+        ends = next((i for i in range(n) if i >= tail and not row[n - 1 - i]), n)
+        found.append([i < begins or i >= n - ends for i in range(n)])
+    return found
+
+
+def edge_share(rows: list[list[int]], at_edge: list[list[bool]], piece: int, group: list[int], long: int) -> float:
+    """The share of rows in which the piece stands at an edge: of the long rows, if there are three."""
+    at = {row: any(p == piece and e for p, e in zip(rows[row], at_edge[row], strict=True)) for row in group}
+    longer = [row for row in group if len(rows[row]) >= long]
+    counted = longer if len(longer) >= 3 else group
+    return sum(at[row] for row in counted) / len(counted)
 
 
 def hash_row(data: bytes, seed: int) -> int:

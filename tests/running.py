@@ -50,9 +50,7 @@ def call(monkeypatch, capsysbinary, *args) -> Ran:
 def spawn(*args, cwd=None, env=None, stdin=b"") -> Ran:
     """The program in a process of its own."""
     command = [sys.executable, "-c", "from newsdedup_cli.cli import main; main()", *map(str, args)]
-    done = subprocess.run(
-        command, cwd=cwd, input=stdin, capture_output=True, env=os.environ | (env or {}), check=False
-    )
+    done = subprocess.run(command, cwd=cwd, input=stdin, capture_output=True, env=os.environ | (env or {}), check=False)
     return Ran(done.returncode, done.stdout, done.stderr.decode())
 
 

@@ -40,6 +40,15 @@ def table(rows) -> Fingerprints:
     )
 
 
+def pieces_of(prints: Fingerprints):
+    """All sentences of each row: the longest, and a shorter one that some share."""
+    rows = [
+        [*(s for s in row if s), 1 + digest % 5]
+        for row, digest in zip(prints.sentences.tolist(), prints.digest[:, 1].tolist(), strict=True)
+    ]
+    return u64([p for row in rows for p in row]), i64(np.cumsum([0, *map(len, rows)]))
+
+
 tables = st.lists(ROW, min_size=1, max_size=10).map(table)
 
 
@@ -52,7 +61,9 @@ def test_representatives(prints, data):
         assert found[row] == (row if prints.alone[row] else min(same, key=lambda i: rank[i]))
 
 
-@given(st.lists(numbers, max_size=12), st.lists(st.integers(0, 63), max_size=8), st.sampled_from([0, 3, 4, 8, 12, 40, 64]))
+@given(
+    st.lists(numbers, max_size=12), st.lists(st.integers(0, 63), max_size=8), st.sampled_from([0, 3, 4, 8, 12, 40, 64])
+)
 def test_near_fingerprints(prints, bits, k):
     prints += [prints[0] ^ 1 << bit for bit in bits] if prints else []
     rows = np.arange(len(prints))
@@ -73,12 +84,16 @@ def test_propose(prints):
     n = len(prints)
     representative = candidates.representatives(prints.digest, np.arange(n), prints.alone > 0)
     url = u64([i % 3 for i in range(n)])
-    found = candidates.propose(prints, representative, u64([5]), matching, url)
+    pieces, piece_rows = pieces_of(prints)
+    found = candidates.propose(prints, representative, u64([5]), matching, url, pieces, piece_rows)
+    texts = [set(pieces[x:y].tolist()) for x, y in zip(piece_rows[:-1], piece_rows[1:], strict=True)]
     twin: dict[tuple[int, int], int] = {}
     rows = [i for i in range(n) if representative[i] == i and not prints.alone[i]]
+    # A sentence anywhere in a text counts if it is among the longest of any.
+    longest = {int(s) for i in rows for s in prints.sentences[i]} - {0, 5}
     for i in rows:
         for j in rows[rows.index(i) + 1 :]:
-            sentences = set(prints.sentences[i].tolist()) & set(prints.sentences[j].tolist()) - {0, 5}
+            sentences = texts[i] & texts[j] & longest
             near = naive.distance(int(prints.simhash[i]), int(prints.simhash[j])) <= 2
             worded = min(prints.features[i], prints.features[j]) >= 3
             origin = SENTENCE * bool(sentences) | BAND * (near and worded)
@@ -89,7 +104,9 @@ def test_propose(prints):
     assert list(got) == sorted(got)
     assert set(got) <= set(twin)
     # Rows with one simhash are paired with one of them, not all with all.
-    band = {pair for pair, origin in twin.items() if origin == BAND and prints.simhash[pair[0]] == prints.simhash[pair[1]]}
+    band = {
+        pair for pair, origin in twin.items() if origin == BAND and prints.simhash[pair[0]] == prints.simhash[pair[1]]
+    }
     far = {pair for pair, origin in twin.items() if origin == BAND} - band
     assert set(twin) - band - far <= set(got)
     for (i, j), origin in got.items():
@@ -110,8 +127,13 @@ def test_the_order_of_rows_does_not_matter(prints, data):
     made = []
     for one, ranks, names in ((prints, rank, rank), (other, rank[order], order)):
         representative = candidates.representatives(one.digest, ranks, one.alone > 0)
-        pairs = candidates.propose(one, representative, u64([]), Matching(least_words=3))
-        made.append({(frozenset((int(names[a]), int(names[b]))), int(o)) for a, b, o in zip(pairs.a, pairs.b, pairs.origin, strict=True)})
+        pairs = candidates.propose(one, representative, u64([]), Matching(least_words=3), None, *pieces_of(one))
+        made.append(
+            {
+                (frozenset((int(names[a]), int(names[b]))), int(o))
+                for a, b, o in zip(pairs.a, pairs.b, pairs.origin, strict=True)
+            }
+        )
     assert made[0] == made[1]
 
 

@@ -59,7 +59,6 @@ def run(monkeypatch, capsysbinary, tmp_path, texts):
     return report
 
 
-
 @pytest.mark.parametrize("k", [4, 0, 3, 9])
 def test_simhash(run, texts, k):
     options = () if k == 4 else ("--max-distance", k)
@@ -92,7 +91,11 @@ def test_nshash(run, texts, ends, delimiters):
     assert {row["reason"] for row in rows if not row["kept"]} <= {"sentence"}
 
 
-@given(st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=6), st.lists(st.tuples(st.integers(0, 5), st.sets(st.integers(0, 63), max_size=6)), max_size=20), st.integers(0, 6))
+@given(
+    st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=6),
+    st.lists(st.tuples(st.integers(0, 5), st.sets(st.integers(0, 63), max_size=6)), max_size=20),
+    st.integers(0, 6),
+)
 def test_first_hit_decides(centres, flips, k):
     prints = centres + [centres[i % len(centres)] ^ sum(1 << bit for bit in bits) for i, bits in flips]
     kept, twin = [], []

@@ -232,7 +232,10 @@ def test_columns_by_number_and_repeated(cli, news, tmp_path):
 @pytest.mark.parametrize("scope", ["lead", "title"])
 def test_scopes_merge_by_what_they_compare(cli, tmp_path, scope):
     lead = "昨天上午，市图书馆新馆在河东开门迎客，首日接待读者六千余人次，借出图书一万两千册，馆长说比预计的多了一倍。"
-    rest = ["此后全年无休，周末延长到晚上十点，少儿区另设绘本馆。" * 12, "记者走访了周边的书店和咖啡馆，店主们各有打算。" * 12]
+    rest = [
+        "此后全年无休，周末延长到晚上十点，少儿区另设绘本馆。" * 12,
+        "记者走访了周边的书店和咖啡馆，店主们各有打算。" * 12,
+    ]
     other = "省里公布今年冬小麦收购的底价，每斤比去年多出六分钱，农户从下月初起可以到就近的粮站交售，运费另有补贴。"
     rows = [
         ("1", "市图书馆新馆昨天上午开门迎客", lead * 4 + rest[0]),
@@ -248,7 +251,9 @@ def test_scopes_merge_by_what_they_compare(cli, tmp_path, scope):
 
 @pytest.mark.parametrize("keep", KEEPS)
 def test_keep(cli, tmp_path, keep):
-    body = "昨天上午，市图书馆新馆在河东开门迎客，首日接待读者六千余人次，借出图书一万两千册。馆长说，比预计的多了一倍。"
+    body = (
+        "昨天上午，市图书馆新馆在河东开门迎客，首日接待读者六千余人次，借出图书一万两千册。馆长说，比预计的多了一倍。"
+    )
     body += "新馆设有少儿区、古籍修复室和一间能坐三百人的报告厅，建在旧船厂的船台上，屋顶保留了当年的龙门吊。"
     end = "读者凭身份证即可进馆。"
     rows = [
@@ -260,7 +265,14 @@ def test_keep(cli, tmp_path, keep):
         csv.writer(file).writerows([("id", "content", "date", "source"), *rows])
     prefer = ("--prefer-source", "甲报,乙报") if keep == "source" else ()
     assert cli("run", "k.csv", "-o", "u.csv", "--keep", keep, *prefer).code == 0
-    stays = {"auto": "early", "first": "late", "earliest": "early", "latest": "late", "longest": "long", "source": "long"}
+    stays = {
+        "auto": "early",
+        "first": "late",
+        "earliest": "early",
+        "latest": "late",
+        "longest": "long",
+        "source": "long",
+    }
     assert [row["id"] for row in read(tmp_path / "u.csv")] == [stays[keep]]
 
 
@@ -530,7 +542,11 @@ def test_parquet_keeps_its_schema(cli, tmp_path):
 
 def test_csv_cells_stay_text(cli, tmp_path):
     text = "一座修了三年的石桥今天重新开放，行人可以走过。"
-    rows = [("id", "content", "n"), ("000123", text, "1E5"), ("9007199254740993", "另外一件事情发生在北方的一座小城。", "-0.50")]
+    rows = [
+        ("id", "content", "n"),
+        ("000123", text, "1E5"),
+        ("9007199254740993", "另外一件事情发生在北方的一座小城。", "-0.50"),
+    ]
     buffer = io.StringIO(newline="")
     csv.writer(buffer, lineterminator="\n").writerows(rows)
     (tmp_path / "t.csv").write_text(buffer.getvalue(), "utf-8", newline="")

@@ -48,7 +48,14 @@ class Graph:
     def permuted(self, order) -> Graph:
         """The same rows in another order; contents keep their names, so that ties fall as before."""
         both = np.ix_(order, order)
-        return Graph(self.verdict[both], self.score[both], self.proposed[both], self.rank[order], self.twin_of[order], self.content[order])
+        return Graph(
+            self.verdict[both],
+            self.score[both],
+            self.proposed[both],
+            self.rank[order],
+            self.twin_of[order],
+            self.content[order],
+        )
 
 
 def digests(texts) -> np.ndarray:

@@ -12,7 +12,7 @@ from strategies import any_text, arrow, i64, rows_of, u64
 from newsdedup_cli.kernels import compare
 from newsdedup_cli.kernels.text import significant_codes
 
-NUMERALS, NEGATIONS = "一三五十百万", "不没未非"
+NUMERALS, NEGATIONS = "〇零一二三五九十百千万亿两", "不没未非"
 OPPOSITES = {"上调": (0, 0), "下调": (0, 1), "已": (1, 0), "未": (1, 1)}
 
 
@@ -53,7 +53,7 @@ def test_shared_ends(drawn, edge, reach):
     assert compare.shared_ends(*drawn, edge, reach).tolist() == twins(naive.shared_ends, *drawn, edge, reach)
 
 
-clause = st.text(st.sampled_from("甲乙35.%三十不未已上下调"), min_size=1, max_size=6)
+clause = st.text(st.sampled_from("甲乙3500.:%三十百万不未已上下调"), min_size=1, max_size=7)
 # Few clauses and few fillers, so that texts of one form with other figures come up.
 sentence = st.sampled_from(
     [
@@ -104,6 +104,12 @@ def test_substitutions_are_found_from_either_side(drawn):
     [
         ("今天气温3度，无雨", "今天气温5度，无雨", [1, 0]),
         ("今天气温三度，无雨", "今天气温五度，无雨", [0, 1]),
+        ("今天气温三度，无雨", "今天气温3度，无雨", [0, 0]),
+        ("今天气温03度，无雨", "今天气温3度，无雨", [0, 0]),
+        ("投资数百万元，今天起", "投资数千万元，今天起", [0, 1]),
+        ("投资一亿三千万元，今天起", "投资130000000元，今天起", [0, 0]),
+        ("二〇二六年的事，无雨", "2026年的事，无雨", [0, 0]),
+        ("比例3.05倍，无雨", "比例3.5倍，无雨", [1, 0]),
         ("油价上调3元，今天起", "油价下调3元，今天起", [1, 0]),
         ("公司承认此事，他说", "公司不承认此事，他说", [0, 1]),
         ("今天气温3度，无雨", "无雨，今天气温3度", [0, 0]),
@@ -123,3 +129,15 @@ def test_shared_sentences(rows, data):
     table = u64([row + [0] * (4 - len(row)) for row in rows])
     found = compare.shared_sentences(table, i64([a for a, _ in chosen]), i64([b for _, b in chosen]))
     assert found.tolist() == [naive.shared_sentences(rows[a], rows[b]) for a, b in chosen]
+
+
+NUMBERS = {
+    "零": 0, "十": 10, "十三": 13, "二十五": 25, "一百零三": 103, "三万五千": 35_000, "二〇二六": 2026, "百万": 10**6,
+    "千万": 10**7, "两亿": 2 * 10**8, "一亿三千万": 130_000_000, "三万亿": 3 * 10**12, "一千二百三十五": 1235,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("word", NUMBERS)
+def test_numerals(word):
+    codes = np.array([ord(c) for c in word], np.uint32)
+    assert compare._numeral_value(codes, 0, len(codes)) == NUMBERS[word] == naive.numeral_value(word)

@@ -71,6 +71,25 @@ def test_otherwise_different(rows, often, wanted, sample, data):
     assert found.tolist() == [naive.otherwise_different(rows, frequency, g, wanted, sample) for g in made]
 
 
+@given(st.lists(st.lists(st.booleans(), max_size=9), min_size=1, max_size=5), st.integers(0, 4), st.integers(0, 4))
+def test_edges(rows, head, tail):
+    frequent, piece_rows = flat(rows, np.uint8)
+    found = store.edges(frequent, piece_rows, head, tail).astype(bool).tolist()
+    assert found == [yes for row in naive.edges(rows, head, tail) for yes in row]
+
+
+@given(piece_lists, st.integers(1, 4), st.data())
+def test_edge_shares(rows, long, data):
+    at_edge = [data.draw(st.lists(st.booleans(), min_size=len(row), max_size=len(row))) for row in rows]
+    known = sorted({p for row in rows for p in row})
+    groups = [[i for i, row in enumerate(rows) if p in row] for p in known]
+    pieces, piece_rows = flat(rows)
+    members, starts = flat(groups, np.int64)
+    found = store.edge_shares(pieces, flat(at_edge, np.uint8)[0], piece_rows, u64(known), starts, members, long)
+    twin = [naive.edge_share(rows, at_edge, p, group, long) for p, group in zip(known, groups, strict=True)]
+    np.testing.assert_allclose(found, np.array(twin, np.float32), rtol=1e-6)
+
+
 @given(strings_lists, numbers)
 def test_hash_rows(strings, seed):
     for data, offsets in (arrow(strings), sliced(strings)):

@@ -111,3 +111,21 @@ def test_empty_texts_have_nothing():
     assert len(pieces) == 0
     assert rows.tolist() == [0, 0, 0, 0]
     assert len({tuple(d) for d in digest.tolist()}) == 1
+
+
+@given(lists, lists)
+def test_title_evidence(titles, strings):
+    n = min(len(titles), len(strings))
+    support, bitmap = kernels.title_evidence(*arrow(titles[:n]), *sliced(strings[:n]))
+    twin = [naive.title_support(a, b) for a, b in zip(titles, strings, strict=False)]
+    np.testing.assert_allclose(support, np.array(twin, np.float32), rtol=1e-6)
+    assert [row.any() for row in bitmap] == [len(naive.significant(title)) > 1 for title in titles[:n]]
+
+
+@given(st.text("甲乙丙丁戊己", min_size=2, max_size=9))
+def test_a_titles_bits_are_those_of_its_shingles(title):
+    grams = [title[i : i + 2] for i in range(len(title) - 1)]
+    _, whole = kernels.title_evidence(*arrow([title]), *arrow([""]))
+    _, parts = kernels.title_evidence(*arrow(grams), *arrow([""] * len(grams)))
+    assert whole[0].tolist() == np.bitwise_or.reduce(parts).tolist()
+    assert all(int(a).bit_count() <= 1 for row in parts for a in row)

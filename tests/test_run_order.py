@@ -31,7 +31,9 @@ def run(monkeypatch, capsysbinary, tmp_path):
 def normal(tmp_path_factory):
     """A run in the order of the file: its clusters, kept rows and table."""
     folder = tmp_path_factory.mktemp("normal")
-    ran = spawn("run", SAMPLE / "news.parquet", "-o", folder / "n.parquet", "-q", "--threads", 1, env={"PYTHONHASHSEED": "1"})
+    ran = spawn(
+        "run", SAMPLE / "news.parquet", "-o", folder / "n.parquet", "-q", "--threads", 1, env={"PYTHONHASHSEED": "1"}
+    )
     assert ran.code == 0, ran.err
     report = folder / "n.report"
     return partition_of(report), kept_of(report), table(report), table(report, "candidates.parquet")

@@ -54,7 +54,7 @@ MATCHING = [
         metavar="N",
         help="Longest sentences that propose a pair. [5]",
     ),
-    click.option("--weights", type=click.Choice(["distinct", "tf"]), help="Words counted once, or every time."),
+    click.option("--weights", type=click.Choice(["capped", "tf"]), help="Words counted at most three times, or every time."),
     click.option("--scope", type=click.Choice(settings.SCOPES), help="Compare the text, title and lead, or the title."),
     click.option(
         "--numbers",

@@ -190,11 +190,21 @@ class Corpus:
                     todo=f"{option} {[*texts, *inside][0]}" if inside else None,
                 )
 
-    def guess_roles(self) -> dict[str, Column]:
-        """The columns for id, title, text, date, source and url that the header tells."""
-        columns = self.columns
-        found = roles.guess([column.name for column in columns])
-        return {role: columns[position] for role, position in found.items()}
+    def guess_roles(self) -> dict[str, list[Column]]:
+        """The columns for id, title, text, date, source and url that the headers tell, over all files.
+
+        Each file is asked for itself: where one says `content` and another 正文, both are the text.
+        """
+        columns = {(column.name, column.occurrence): column for column in self.columns}
+        found: dict[str, list[Column]] = {}
+        for source in self.sources:
+            names = source.schema.names
+            keys = _keys(names)
+            for role, position in roles.guess(names).items():
+                column = columns[keys[position]]
+                if column not in found.setdefault(role, []):
+                    found[role].append(column)
+        return found
 
     def texts(self, columns: Mapping[str, Sequence[Column]], rows: int = BATCH_ROWS) -> Iterator[TextBatch]:
         """The values of the columns as text, in batches within one file; nothing else is decoded."""

@@ -268,7 +268,7 @@ def _opposite(codes, i, end, opposites):
 
 @kernel()
 def _numeral_value(codes, begin, end):
-    """The number that Chinese numerals spell, or -1 where they do not: 二十五, 一百零三, 三万五千, 二〇二六."""
+    """The number that Chinese numerals spell, or -1 where it is too large: 二十五, 一百零三, 三万五千, 二〇二六, 百万."""
     total, section, number = 0, 0, 0
     units = False
     for i in range(begin, end):
@@ -301,16 +301,16 @@ def _numeral_value(codes, begin, end):
             continue
         units = True
         if c == 0x5341:  # 十
-            section += (number if number else 1) * 10
+            section += max(number, 1) * 10
         elif c == 0x767E:
-            section += number * 100
+            section += max(number, 1) * 100
         elif c == 0x5343:
-            section += number * 1000
+            section += max(number, 1) * 1000
         elif c == 0x4E07:
-            total = (total + section + number) * 10**4
+            total += max(section + number, 1) * 10**4
             section = 0
         elif c == 0x4EBF:
-            total = (total + section + number) * 10**8
+            total = max(total + section + number, 1) * 10**8
             section = 0
         else:
             return -1
@@ -428,6 +428,8 @@ def _substituted(left, n, right, m):
             # Clauses whose figures the other text has in a clause of this form are accounted for.
             for x in order_l[i:stop_i]:
                 if not _accounted(left[x], right, order_r[j:stop_j]):
+                    # Of several clauses that it may stand for any strong one counts: the order of rows must not matter.
+                    is_strong, is_weak = False, False
                     for y in order_r[j:stop_j]:
                         if _accounted(right[y], left, order_l[i:stop_i]):
                             continue
@@ -436,11 +438,11 @@ def _substituted(left, n, right, m):
                         if (before != _U0 and before == _beside(right, m, y, -1)) or (
                             after != _U0 and after == _beside(right, m, y, 1)
                         ):
-                            if left[x, 2] | right[y, 2] == _U0:
-                                strong += 1
-                            else:
-                                weak += 1
-                            break
+                            involved = left[x, 2] | right[y, 2] != _U0
+                            is_weak |= involved
+                            is_strong |= not involved
+                    strong += is_strong
+                    weak += is_weak and not is_strong
             i, j = stop_i, stop_j
     return strong, weak
 

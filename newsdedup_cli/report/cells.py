@@ -1,4 +1,4 @@
-"""One sheet of a workbook, written line by line: texts that stay texts, links within what Excel holds, no silent cut."""
+"""One sheet of a workbook, line by line: texts that stay texts, no more links than Excel holds, no silent cut."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ class Styles:
     book: xlsxwriter.Workbook
     made: dict[tuple[object, ...], Any] = field(default_factory=dict)
 
-    def get(self, **properties: str | bool | int) -> Any:  # noqa: ANN401 - xlsxwriter has no types
+    def get(self, **properties: str | bool | int) -> Any:
         """The format of the properties."""
         key = tuple(sorted(properties.items()))
         if key not in self.made:
             self.made[key] = self.book.add_format(properties)
         return self.made[key]
 
-    def cell(self, ground: str, bold: bool, linked: bool, number: str) -> Any:  # noqa: ANN401
+    def cell(self, ground: str, bold: bool, linked: bool, number: str) -> Any:
         """The format of a cell."""
         key = (ground, bold, linked, number)
         if key not in self.made:
@@ -99,7 +99,7 @@ class Sheet:
             elif ground != BANDS[0]:
                 self.sheet.write_blank(self.line, at, None, style)
 
-    def _link(self, at: int, target: str, style: Any) -> None:  # noqa: ANN401
+    def _link(self, at: int, target: str, style: Any) -> None:
         if self.links >= MOST_LINKS or len(target) > MOST_URL:
             self.unlinked += 1
             return
@@ -107,7 +107,7 @@ class Sheet:
         # The cell's own value is written over the text that this puts into it; the link stays.
         self.sheet.write_url(self.line, at, target, style, "link")
 
-    def _cell(self, at: int, value: object, style: Any) -> None:  # noqa: ANN401
+    def _cell(self, at: int, value: object, style: Any) -> None:
         if isinstance(value, bool):
             self.sheet.write_boolean(self.line, at, value, style)
         elif isinstance(value, int | float) and abs(value) < 10**15:

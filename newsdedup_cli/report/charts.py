@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from newsdedup_cli.report.figures import SCORE_BINS, SIZE_FROM, SPANS, Matrix, Numbers
+from newsdedup_cli.report.figures import SCORE_BINS, SIZE_FROM, SPANS, Numbers
 
 Chart = dict[str, Any]
 Words = Mapping[str, str]
@@ -29,7 +29,7 @@ def charts(found: Numbers, run: Mapping[str, Any], words: Words) -> list[Chart]:
         _sizes(found, words),
         _spans(found, words),
         _days(found, words),
-        _sources(found.sources, words),
+        _sources(found, words),
     ]
 
 
@@ -37,7 +37,7 @@ def _chart(name: str, kind: str, title: str, note: str = "", **more: Any) -> Cha
     return {"id": name, "kind": kind, "title": title, "note": note} | more
 
 
-def _series(name: str, colour: str, values: Sequence[int] | np.ndarray) -> dict[str, Any]:  # type: ignore[type-arg]
+def _series(name: str, colour: str, values: Sequence[int] | np.ndarray) -> dict[str, Any]:
     return {"name": name, "colour": colour, "values": [int(value) for value in values]}
 
 
@@ -127,9 +127,11 @@ def _days(found: Numbers, words: Words) -> Chart:
     ) | {"empty": words["no_dates"]}
 
 
-def _sources(found: Matrix | None, words: Words) -> Chart:
+def _sources(numbers: Numbers, words: Words) -> Chart:
+    found = numbers.sources
     if found is None:
-        return _chart("sources", "heat", words["sources"], names=[], series=[], empty=words["no_source"])
+        empty = "one_source" if numbers.sources_known else "no_source"
+        return _chart("sources", "heat", words["sources"], names=[], series=[], empty=words[empty])
     kept, removed = ([_short(name) or words["none_source"] for name in some] for some in (found.kept, found.removed))
     note = words["files_note" if found.by_file else "sources_note"].format(f"{found.outside:,}")
     cells = [[int(x), int(y), int(found.counts[y, x])] for y, x in np.argwhere(found.counts > 0)]

@@ -91,7 +91,7 @@ def _where(missing: pa.BooleanArray, values: I64) -> pa.Array:
     return pa.array(values, mask=missing.to_numpy(zero_copy_only=False))
 
 
-def _spread(n: int, at: I64, values: np.ndarray) -> pa.Array:  # type: ignore[type-arg]
+def _spread(n: int, at: I64, values: np.ndarray) -> pa.Array:
     """Values at some of n places, null elsewhere."""
     out = np.zeros(n, values.dtype)
     out[at] = values

@@ -8,10 +8,10 @@ from html import escape
 from typing import Any
 from urllib.parse import urlsplit
 
-from newsdedup_cli.tables import UNKNOWN
 from newsdedup_cli.report.base import Findings
 from newsdedup_cli.report.marked import as_html, difference, shortened
 from newsdedup_cli.report.shown import Example, candidate_reasons, choose_candidates
+from newsdedup_cli.tables import UNKNOWN
 
 Words = Mapping[str, str]
 MOST_TITLE = 200  # characters
@@ -49,7 +49,8 @@ def _removed(row: int, kept: int, findings: Findings, say: Words) -> str:
     line = findings.rows.slice(row, 1).to_pylist()[0]
     title = _title(row, findings, say)
     shown = f"{title}<br>" if title != _title(kept, findings, say) else ""
-    return f'<li><span class="tag">{escape(line["reason"] or "")}</span>{shown}{_row(row, findings, say)}{_figures(line, say)}</li>'
+    tag = f'<span class="tag">{escape(line["reason"] or "")}</span>'
+    return f"<li>{tag}{shown}{_row(row, findings, say)}{_figures(line, say)}</li>"
 
 
 def candidates(findings: Findings, say: Words) -> str:

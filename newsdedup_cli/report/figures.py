@@ -10,7 +10,6 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from newsdedup_cli.tables import UNKNOWN
 from newsdedup_cli.report.base import Findings
 from newsdedup_cli.report.shown import (
     EXACT,
@@ -18,7 +17,7 @@ from newsdedup_cli.report.shown import (
     column,
     removed_reasons,
 )
-from newsdedup_cli.tables import I64, VERDICTS, Bools
+from newsdedup_cli.tables import I64, UNKNOWN, VERDICTS, Bools
 
 __all__ = ["Matrix", "Numbers", "numbers"]
 
@@ -51,7 +50,8 @@ class Numbers:
     distances: tuple[I64, I64]  # removed rows but the exact ones, candidates: [65] each
     scores: tuple[I64, I64]  # the same, [SCORE_BINS] from 0 to 1
     sizes: I64  # clusters by size, from SIZE_FROM on
-    sources: Matrix | None
+    sources: Matrix | None  # None: one source, or no copies
+    sources_known: bool
     spans: I64  # clusters by time from first to last row: up to each of SPANS, then longer
     days: tuple[str, list[str], list[int]]  # unit, begins, removed rows
     candidates: list[tuple[str, int]]  # by reason
@@ -69,6 +69,7 @@ def numbers(findings: Findings) -> Numbers:
         scores=(_scores(findings.rows, near), _scores(findings.candidates)),
         sizes=_sizes(column(findings, "size")[kept]),
         sources=_sources(findings, kept),
+        sources_known=findings.about.source.null_count < len(findings.about.source),
         spans=_spans(column(findings, "similar_id"), column(findings, "size"), dates),
         days=_days(dates[~kept]),
         candidates=_candidates(findings),

@@ -12,7 +12,8 @@ _WORDS: dict[str, tuple[str, str]] = {
     "lead": (
         "{read} rows were read. {removed} of them ({share}) are copies and were removed; {kept} stay. "
         "{candidates} doubtful pairs are left for you.",
-        "共读入 {read} 行，其中 {removed} 行（{share}）是重复稿，已移除；保留 {kept} 行。另有 {candidates} 对存疑，留待人工判断。",
+        "共读入 {read} 行，其中 {removed} 行（{share}）是重复稿，已移除；保留 {kept} 行。"
+        "另有 {candidates} 对存疑，留待人工判断。",
     ),
     "read": ("rows read", "读入行数"),
     "kept_rows": ("kept", "保留"),
@@ -26,7 +27,7 @@ _WORDS: dict[str, tuple[str, str]] = {
     "outcome": ("Rows by outcome and reason", "各行的去向与原因"),
     "distances": ("Distance of copies and candidates", "重复稿与待定对的汉明距离"),
     "distances_note": (
-        "Bits in which the two fingerprints differ; the line: --max-distance {}. {} rows with equal texts are left out.",
+        "Bits in which the fingerprints differ; the line: --max-distance {}. {} rows with equal texts are left out.",
         "两个指纹不同的位数；竖线：--max-distance {}。文本完全相同的 {} 行未计入。",
     ),
     "scores": ("Score of copies and candidates", "重复稿与待定对的相似分"),
@@ -55,6 +56,7 @@ _WORDS: dict[str, tuple[str, str]] = {
     "by_reason": ("Candidates by reason", "待定对的原因"),
     "none_source": ("(none)", "（无）"),
     "no_source": ("No source column is known (--source).", "没有来源列（--source）。"),
+    "one_source": ("There is nothing to compare: one source, or no copies.", "无从比较：只有一个来源，或没有重复稿。"),
     "no_dates": ("No dates are known (--date).", "没有可用的日期（--date）。"),
     "nothing": ("Nothing.", "无。"),
     "rows": ("rows", "行"),

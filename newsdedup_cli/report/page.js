@@ -81,17 +81,32 @@
     };
   }
 
+  const channels = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+  const luminance = (rgb) => rgb.map((v) => (v / 255) ** 2.2)
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0.05);
+
+  // The ground of a cell goes from heat0 to heat1: of the two inks the one that is read better on it.
+  function inkOn(share) {
+    const [low, high] = [channels(colour("heat0")), channels(colour("heat1"))];
+    const ground = luminance(low.map((v, i) => v + (high[i] - v) * share));
+    const contrast = (name) => Math.abs(Math.log(luminance(channels(colour(name))) / ground));
+    return colour(contrast("ink") > contrast("card") ? "ink" : "card");
+  }
+
   function heat(chart, width) {
     const side = Math.min(150, Math.round(width * 0.27));
     const most = Math.max(...chart.cells.map((c) => c[2]));
     const columns = categories(chart, side);
-    columns.axisLabel = { ...columns.axisLabel, rotate: 90, interval: 0, width: 110 };
+    const cell = (width - side) / chart.names.length;
+    // Names stand upright where their column is too narrow for them.
+    const lying = cell > 110;
+    columns.axisLabel = {
+      ...columns.axisLabel, rotate: lying ? 0 : 90, interval: 0, width: lying ? Math.round(cell) - 8 : 110,
+    };
     columns.splitArea = { show: false };
     const rows = categories({ names: chart.lines }, side);
     rows.inverse = true;
     rows.axisLabel.interval = 0;
-    const cell = (width - side) / chart.names.length;
-    // The ground of a cell goes from heat0 to heat1: the figure on it needs the other ink from the middle on.
     return {
       xAxis: columns, yAxis: rows, grid: { left: 4, right: 8, top: 8, bottom: 4 },
       visualMap: { show: false, min: 0, max: most, inRange: { color: [colour("heat0"), colour("heat1")] } },
@@ -103,7 +118,7 @@
         data: chart.cells.map((c) => ({
           value: c, label: {
             show: compact.format(c[2]).length * 8 < cell, fontSize: 11, formatter: (p) => compact.format(p.value[2]),
-            color: c[2] > most / 2 ? colour("card") : colour("ink"),
+            color: inkOn(c[2] / most),
           },
         })),
       }],

@@ -127,10 +127,15 @@ def _figure(chart: Chart, place: int | None, say: Words) -> str:
     wide = {"heat": ' class="wide heat"'}.get(chart["kind"], ' class="wide"' if chart.get("wide") else "")
     return (
         f"<figure{wide}>{head}{_keys(chart)}</figcaption>"
-        f'<div class="chart" data-chart="{place}">{escape(say["chart_missing"])}</div>'
+        f'<div class="chart" data-chart="{place}"{_height(chart)}>{escape(say["chart_missing"])}</div>'
         f"<details><summary>{escape(say['figures'])}</summary>"
         f'<div class="scroll">{_figures(chart)}</div></details></figure>\n'
     )
+
+
+def _height(chart: Chart) -> str:
+    """As high as the lines of a heat map need, with its lower labels."""
+    return f' style="height:{150 + 24 * max(len(chart["lines"]), 3)}px"' if chart["kind"] == "heat" else ""
 
 
 def _keys(chart: Chart) -> str:
