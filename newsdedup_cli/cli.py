@@ -13,6 +13,7 @@ from newsdedup_cli.errors import UserError
 # Each command's module and its line in --help, so that naming them imports none of them.
 COMMANDS = {
     "run": "Remove the copies: one of each article to OUT, and a report of what went and why.",
+    "inspect": "What is in the inputs, what looks wrong with it, and the command to use next.",
     "histogram": "How far rows lie apart, and what each threshold would merge.",
     "explain": "Why two rows were, or were not, taken for copies.",
     "evaluate": "How right the clusters of a report are, by labels; what other thresholds would give.",

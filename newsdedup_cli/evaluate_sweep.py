@@ -1,4 +1,4 @@
-"""What other thresholds would give: pairs are proposed once, then judged and clustered anew for each."""
+"""What other thresholds would give: pairs are measured once, then judged and clustered anew for each."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from newsdedup_cli.files.corpus import open_corpus
 from newsdedup_cli.pipeline import Run, opened
 from newsdedup_cli.progress import Progress
 from newsdedup_cli.settings import Settings, settings_from
-from newsdedup_cli.tables import BAND, Clusters, Pairs
+from newsdedup_cli.tables import BAND, Clusters, Figures, Pairs
+from newsdedup_cli.verify import Measured
 
 DISTANCES = (0, 1, 2, 3, 4, 6, 8, 10, 12)
 SCORES = (0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
@@ -95,7 +96,7 @@ def _opened(report: Report, settings: Settings, read: ReadOptions, progress: Pro
 
 def _points(run: Run, settings: Settings, truth: RowTruth | PairTruth) -> Iterator[Point]:
     run.prepare()
-    widest = run.chosen
+    widest, found = run.chosen, run.measured()
     used = settings.matching.max_distance, settings.matching.min_score
     grid = [(distance, used[1]) for distance in sorted({*DISTANCES, used[0]})]
     grid += [(used[0], score) for score in sorted({*SCORES, used[1]})]
@@ -103,7 +104,9 @@ def _points(run: Run, settings: Settings, truth: RowTruth | PairTruth) -> Iterat
         run.matching = replace(settings.matching, max_distance=distance, min_score=score)
         proposed = (widest.origin != BAND) | (widest.distance <= distance)
         run.chosen = Pairs(*(getattr(widest, f.name)[proposed] for f in fields(Pairs)))
-        clusters, _ = cluster(run.verified(), run.representative, run.rank, run.prints.digest, run.score)
+        figures = Figures(*(column[proposed] for column in found.figures))
+        edges = run.judged(Measured(figures, found.differing[proposed]))
+        clusters, _ = cluster(edges, run.representative, run.rank, run.prints.digest, run.score)
         yield Point(distance, score, (distance, score) == used, measure(_found(clusters), truth))
 
 

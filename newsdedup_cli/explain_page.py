@@ -20,7 +20,8 @@ table{border-collapse:collapse;width:100%}td,th{padding:.25rem .6rem;text-align:
 border-bottom:1px solid var(--line);overflow-wrap:anywhere}
 .texts{table-layout:fixed}.same td{color:color-mix(in srgb,var(--ink) 65%,transparent)}
 del{background:var(--del);text-decoration:none}ins{background:var(--ins);text-decoration:none}
-pre{overflow-x:auto}.verdict{font-size:1.2rem;background:var(--soft);padding:.8rem;border-radius:.4rem}
+th,b{white-space:nowrap}.texts th,tr:first-child th{white-space:normal}pre{overflow-x:auto}
+.verdict{font-size:1.2rem;background:var(--soft);padding:.8rem;border-radius:.4rem}
 """
 TAGS = {"-": "del", "+": "ins"}
 

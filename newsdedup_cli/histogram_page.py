@@ -140,7 +140,9 @@ def _valleys(found: Histogram) -> list[str]:
 
 
 def _told(dip: Valley, edges: tuple[float, float]) -> str:
-    return f"{edges[0]:g} to {edges[1]:g}." if dip.found else f"none: {escape(dip.reason)}."
+    if not dip.found:
+        return f"none: {escape(dip.reason)}."
+    return f"{edges[0]:g}." if edges[0] == edges[1] else f"{edges[0]:g} to {edges[1]:g}."
 
 
 def _tables(found: Histogram) -> list[str]:
@@ -149,12 +151,13 @@ def _tables(found: Histogram) -> list[str]:
         ("What each score would merge", "score from", "min_score", found.by_score),
         ("What each distance would merge", "bits up to", "max_distance", found.by_distance),
     ):
+        held = setting == "min_score"
         rows = "".join(
             f"<tr{_chosen(found, setting, m.threshold)}><td>{number(m.threshold)}<td>{m.pairs:,}<td>{m.removed:,}"
-            f"<td>{m.largest:,}<td>{m.held_back:,}"
+            f"<td>{m.largest:,}" + (f"<td>{m.held_back:,}" if held else "")
             for m in merges
         )
-        header = f"<tr><th>{name}<th>pairs<th>rows removed<th>largest cluster<th>held back"
+        header = f"<tr><th>{name}<th>pairs<th>rows removed<th>largest cluster" + ("<th>held back" if held else "")
         if merges:
             tables.append(f"<h2>{title}</h2><table>{header}{rows}</table>")
     return tables

@@ -227,9 +227,7 @@ class Run:
     def score(self, a: I64, b: I64) -> Verified:
         """Any pairs a < b of rows, verified as `run` verifies them."""
         pairs = candidates.with_figures(a, b, self.scanned.rows.url, self.prints)
-        found = verify.verify(
-            pairs, self.prints, self.scanned.rows, self.texts.gather, self.matching, self.threads
-        )
+        found = verify.verify(pairs, self.prints, self.scanned.rows, self.texts.gather, self.matching, self.threads)
         guards.hold_families(found, self.family)
         return found
 

@@ -2,8 +2,8 @@
 
 Counts are smoothed (weights 1 2 3 2 1 over neighbouring bins). A valley is the least smoothed count between a
 crest on the copies' side and one on the side of the rest, both above it by more than chance: three standard
-errors, counts taken as Poisson. All bins around it that chance cannot tell from it (two standard errors) belong
-to it, so a valley is an interval, and any threshold inside it is as good as another.
+errors, counts taken as Poisson. All bins around it whose own counts chance cannot tell from it (two standard
+errors) belong to it, so a valley is an interval, and any threshold inside it is as good as another.
 """
 
 from __future__ import annotations
@@ -63,10 +63,12 @@ def valley(counts: I64, begin: int, end: int) -> Valley:
         return no_valley(_without_copies(counts, lowest))
     if above[lowest:].max() < CREST:
         return no_valley("no rest: the pairs that are no copies are too few to show where they end")
+    # The slopes reach into smoothed bins beside them, so the flat part is told by the counts themselves.
+    flat = (counts - value[lowest]) / np.sqrt(counts + variance[lowest] + 0.3) <= FLAT
     first, last = lowest, lowest
-    while first > 0 and above[first - 1] <= FLAT:
+    while first > 0 and flat[first - 1]:
         first -= 1
-    while last < len(counts) - 1 and above[last + 1] <= FLAT:
+    while last < len(counts) - 1 and flat[last + 1]:
         last += 1
     return Valley(first, last, lowest, "")
 

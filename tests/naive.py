@@ -9,6 +9,7 @@ import hashlib
 import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 import naive_words
 
@@ -65,10 +66,7 @@ def pieces(text: str) -> list[tuple[str, str]]:
     yes = counts(text)
     ends = [m.end() for m in _END.finditer(text) if not yes[m.start()]]
     bounds = [0, *ends, len(text)]
-    return [
-        (text[i:j], "".join(c for c, y in zip(text[i:j], yes[i:j], strict=True) if y))
-        for i, j in zip(bounds, bounds[1:], strict=False)
-    ]
+    return [(text[i:j], "".join(c for c, y in zip(text[i:j], yes[i:j], strict=True) if y)) for i, j in pairwise(bounds)]
 
 
 def evidence(text: str, sentences: int, least_sentence: int, least_piece: int) -> dict:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import naive
 import numpy as np
 import pytest
@@ -86,7 +88,7 @@ def test_propose(prints):
     url = u64([i % 3 for i in range(n)])
     pieces, piece_rows = pieces_of(prints)
     found = candidates.propose(prints, representative, u64([5]), matching, url, pieces, piece_rows)
-    texts = [set(pieces[x:y].tolist()) for x, y in zip(piece_rows[:-1], piece_rows[1:], strict=True)]
+    texts = [set(pieces[x:y].tolist()) for x, y in pairwise(piece_rows)]
     twin: dict[tuple[int, int], int] = {}
     rows = [i for i in range(n) if representative[i] == i and not prints.alone[i]]
     # A sentence anywhere in a text counts if it is among the longest of any.

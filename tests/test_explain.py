@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
+from conftest import NO_JIT
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -29,6 +30,8 @@ RANDOM_PAIRS = 400
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory) -> Path:
+    if NO_JIT:
+        pytest.skip("the whole sample takes minutes without JIT")
     out = tmp_path_factory.mktemp("explain") / "unique.csv"
     folder = out.with_suffix(".report")
     run(Job((SAMPLE,), str(out), folder, quiet=True), settings_from({}))
@@ -37,6 +40,8 @@ def report(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def asked():
+    if NO_JIT:
+        pytest.skip("the whole sample takes minutes without JIT")
     settings = settings_from({})
     corpus = open_corpus([SAMPLE], ReadOptions())
     progress = Progress(quiet=True)
@@ -187,7 +192,7 @@ def test_ids_are_text(tmp_path):
     path = tmp_path / "ids.csv"
     body = "今天上午市政府召开会议研究部署防汛工作要求各部门落实责任到岗到人确保群众生命财产安全"
     path.write_text(f"id,content\n000123,{body}一\n123,{body}二\n7,{body}三\n7,{body}四\n", "utf-8")
-    result = ask("000123", "123", str(path), "-q", "--json")
+    result = ask("000123", "123", str(path), "-q", "--json", "--threads", "1")
     assert [side["row"] for side in json.loads(result.output)["rows"]] == [1, 2]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -35,9 +36,15 @@ def rows_now(folder: Path) -> str:
 @pytest.mark.skipif(NO_JIT, reason="minutes without JIT")
 def test_sample_data_is_decided_as_before(tmp_path):
     now, before = rows_now(tmp_path).splitlines(), GOLDEN.read_text("utf-8").splitlines()
-    changed = [f"- {a}\n+ {b}" for a, b in zip(before, now, strict=False) if a != b]
     assert len(now) == len(before)
+    changed = [f"- {a}\n+ {b}" for a, b in zip(before, now, strict=True) if _without_number(a) != _without_number(b)]
+    # Numbers of clusters follow from the rest, so they are compared last and not listed.
     assert not changed, "\n".join([*changed, "if that is for the better: python tests/test_golden.py"])
+    assert now == before
+
+
+def _without_number(line: str) -> str:
+    return re.sub("^([^,]*),[0-9]+,", r"\1,", line)
 
 
 if __name__ == "__main__":

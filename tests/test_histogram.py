@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from conftest import NO_JIT
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,6 +26,8 @@ SAMPLE = str(Path(__file__).parent.parent / "sample_data" / "news.csv")
 
 
 def opened(path: str = SAMPLE, given_settings: Settings | None = None) -> dict:
+    if NO_JIT:
+        pytest.skip("the whole sample takes minutes without JIT")
     settings = given_settings or settings_from({})
     corpus = open_corpus([path], ReadOptions())
     progress = Progress(quiet=True)
@@ -187,6 +190,7 @@ def test_a_missing_extra_says_what_to_install(monkeypatch):
     assert caught.value.todo == "pip install 'newsdedup[plot]', or --svg"
 
 
+@pytest.mark.skipif(NO_JIT, reason="the whole sample takes minutes without JIT")
 def test_the_command_ends_with_a_run_that_has_its_options(tmp_path):
     result = CliRunner().invoke(group, ["histogram", SAMPLE, "-q", "--text", "content", "--numbers", "ignore"])
     assert result.exit_code == 0
@@ -206,7 +210,7 @@ def test_json(found):
 def test_fewer_than_two_rows_are_nothing_to_compare(tmp_path, rows):
     path = tmp_path / "few.csv"
     path.write_text("\n".join(["content", *rows]) + "\n", "utf-8")
-    result = CliRunner().invoke(group, ["histogram", str(path), "-q"])
+    result = CliRunner().invoke(group, ["histogram", str(path), "-q", "--threads", "1"])
     assert result.exit_code == 0
     assert result.output.startswith("nothing to compare")
 

@@ -16,8 +16,11 @@ NUMERALS, NEGATIONS = "〇零一二三五九十百千万亿两", "不没未非"
 OPPOSITES = {"上调": (0, 0), "下调": (0, 1), "已": (1, 0), "未": (1, 1)}
 
 
+ANY = st.lists(any_text, min_size=1, max_size=4)
+
+
 @st.composite
-def pairs(draw, strings=st.lists(any_text, min_size=1, max_size=4)):
+def pairs(draw, strings=ANY):
     """Texts as codes, and pairs of them in any order."""
     made = draw(strings)
     at = st.integers(0, len(made) - 1)

@@ -10,6 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 import openpyxl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -157,6 +158,16 @@ def test_days_by_length_of_time():
     assert numbers(findings).days[2][0] == 2
 
 
+def test_sources_that_say_nothing():
+    findings = made_up(40)
+    findings.about.source = pa.array(["甲报"] * 40, pa.large_string())
+    assert words("en")["one_source"] in page(findings)
+    findings.about.source = pa.nulls(40, pa.large_string())
+    assert numbers(findings).sources.by_file  # two files stand for the sources
+    findings.rows = findings.rows.set_column(1, "file", pa.array(["a.csv"] * 40))
+    assert words("en")["no_source"] in page(findings)
+
+
 def test_chosen_clusters():
     similar = np.array([0, 0, 0, 1, 1, 2, 3, 3])
     row, kept = np.array([1, 2, 4, 7]), np.array([0, 0, 3, 6])
@@ -211,7 +222,7 @@ def test_words_are_there_in_both_languages():
 
 
 def test_page_of_many_rows_stays_small():
-    findings = made_up(20_000, clusters=7_000, candidates=3_000)
+    findings = made_up(6_000, clusters=2_000, candidates=1_000)
     assert len(page(findings).encode()) < 1_500_000
 
 

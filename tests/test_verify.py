@@ -80,10 +80,20 @@ CASES = {
     "a few characters": (STORY, STORY.replace("正式开放", "开始通行").replace("附近的居民", "周围住户"), True, None),
     "a source line": (STORY, f"{STORY}（来源：江城晚报）", True, None),
     "another story": (STORY, OTHER, False, None),
-    "another figure": (STORY.replace("四万多人", "45000人"), STORY.replace("四万多人", "61000人"), False, "numbers_differ"),
+    "another figure": (
+        STORY.replace("四万多人", "45000人"),
+        STORY.replace("四万多人", "61000人"),
+        False,
+        "numbers_differ",
+    ),
     "an excerpt": (STORY + OTHER, STORY[: len(STORY) // 2], False, "contained_in"),
-    "short flashes": ("河东步行桥今天上午开放，市民可以走过江去了。", "河东步行桥今天下午开放，市民可以走过江去了。", False, "short_text"),
-}  # fmt: skip
+    "short flashes": (
+        "河东步行桥今天上午开放，市民可以走过江去了。",
+        "河东步行桥今天下午开放，市民可以走过江去了。",
+        False,
+        "short_text",
+    ),
+}
 
 
 @pytest.mark.skipif(NO_JIT, reason="run by the same code, only slower")

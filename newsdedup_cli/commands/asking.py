@@ -36,8 +36,9 @@ def opened_question(inputs: tuple[str, ...], values: Mapping[str, Any], settings
     from newsdedup_cli import job, kernels
     from newsdedup_cli.files.corpus import open_corpus
     from newsdedup_cli.progress import Progress
+    from newsdedup_cli.task import Job
 
-    task = job.Job.from_options(inputs, {**values, **_NO_OUTPUT})
+    task = Job.from_options(inputs, {**values, **_NO_OUTPUT})
     progress = Progress(task.quiet)
     corpus = open_corpus(inputs, task.read, task.tmpdir)
     columns = job.resolve_columns(corpus, settings, progress)

@@ -54,7 +54,7 @@ MATCHING = [
         metavar="N",
         help="Longest sentences that propose a pair. [5]",
     ),
-    click.option("--weights", type=click.Choice(["capped", "tf"]), help="Words counted at most three times, or every time."),
+    click.option("--weights", type=click.Choice(["capped", "tf"]), help="Words counted at most 3 times, or all."),
     click.option("--scope", type=click.Choice(settings.SCOPES), help="Compare the text, title and lead, or the title."),
     click.option(
         "--numbers",
@@ -110,6 +110,7 @@ WRITING = [
     click.option("-o", "--output", "out", metavar="OUT", help="Where the kept rows go; - for stdout."),
     click.option("--report", type=click.Path(path_type=Path), metavar="DIR", help="Report folder. [OUT's stem.report]"),
     click.option("--no-report", is_flag=True, help="Write no report."),
+    click.option("--lang", type=click.Choice(["en", "zh"]), help="Language of report.html. [the terminal's]"),
     click.option("--bom", is_flag=True, help="CSV that Excel opens right: with a byte order mark."),
     click.option("--overwrite", is_flag=True, help="Replace an existing OUT and report."),
     click.option("--dry-run", is_flag=True, help="Write nothing; say what would go."),

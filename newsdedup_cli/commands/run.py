@@ -37,9 +37,9 @@ def command(inputs: tuple[str, ...], **values: Any) -> None:
     if values["print_config"]:
         click.echo(as_toml(settings), nl=False)
         return
-    from newsdedup_cli import job
+    from newsdedup_cli import job, task
 
-    done = job.run(job.Job.from_options(inputs, values), settings)
+    done = job.run(task.Job.from_options(inputs, values), settings)
     if values["as_json"]:
         click.echo(done.as_json())
     if not values["quiet"]:

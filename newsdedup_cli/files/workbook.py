@@ -322,10 +322,9 @@ def date_text(value: str, shown: str, epoch_1904: bool) -> str | None:
     span = timedelta(milliseconds=round(days * 86_400_000))
     if shown == "time" and days < 1:
         return _clock(datetime(1900, 1, 1) + span)
-    if epoch_1904:
-        moment = datetime(1904, 1, 1) + span
-    else:  # 1900 is a leap year to Excel
-        moment = datetime(1899, 12, 30 if days >= 60 else 31) + span
+    # 1900 is a leap year to Excel.
+    begin = datetime(1904, 1, 1) if epoch_1904 else datetime(1899, 12, 30 if days >= 60 else 31)
+    moment = begin + span
     day = moment.date().isoformat()
     return day if shown == "date" and moment.time() == datetime.min.time() else f"{day}T{_clock(moment)}"
 

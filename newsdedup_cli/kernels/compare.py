@@ -268,7 +268,7 @@ def _opposite(codes, i, end, opposites):
 
 @kernel()
 def _numeral_value(codes, begin, end):
-    """The number that Chinese numerals spell, or -1 where it is too large: 二十五, 一百零三, 三万五千, 二〇二六, 百万."""
+    """The number that Chinese numerals spell, or -1 where it is too large: 二十五, 一百零三, 百万."""
     total, section, number = 0, 0, 0
     units = False
     for i in range(begin, end):
@@ -349,8 +349,8 @@ def _figure(codes, begin, end, numerals, value):
 
 @kernel()
 def _clauses(codes, begin, end, numerals, opposites, classes, sides, negations, flash, least, out):
-    """The clauses of a text into out u8[., 3]: hash of the form (figures masked), hash of the figures, opposite words and
-    negations, and whether any of them is a Chinese numeral or a negation; how many clauses. The form of a clause
+    """The clauses of a text into out u8[., 3]: hash of the form (figures masked), hash of the figures, opposite words
+    and negations, and whether any of them is a Chinese numeral or a negation; how many clauses. The form of a clause
     with fewer than `least` letters is 0."""
     n = 0
     negations = negations if end - begin <= flash else negations[:0]

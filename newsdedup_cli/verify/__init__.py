@@ -94,9 +94,7 @@ def measured(
     return Measured(figures, differing)
 
 
-def judged(
-    pairs: Pairs, found: Measured, fingerprints: Fingerprints, rows: Rows, matching: Matching
-) -> Verified:
+def judged(pairs: Pairs, found: Measured, fingerprints: Fingerprints, rows: Rows, matching: Matching) -> Verified:
     """The verdict of each measured pair."""
     figures = found.figures
     verdict = guards.verdicts(pairs, fingerprints, rows, figures, found.differing, matching)

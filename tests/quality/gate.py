@@ -112,9 +112,10 @@ def _planted(name: str, out: Path) -> Set:
     if name == "plain":
         return Set("make_corpus 10000", corpus, truth, Marks(0.9999, 0.997, {"*": 0.99}, {"hard": 0.0}, lost=0.0))
     heavy = {"rewrite": 0.93, "shuffle": 0.93, "trim": 0.93}
-    merged = {"hard": 0.0, "template": 0.02, "excerpt": 0.05, "expand": 0.05}
-    marks = Marks(0.995, 0.97, heavy, merged, lost=0.003)
-    listed = (out / "pairs.parquet", Labels(skipped=()), Marks(shown={"excerpt_contained": 0.95}))
+    marks = Marks(0.995, 0.97, heavy, {"hard": 0.0, "template": 0.02}, lost=0.003)
+    # Excerpts and expansions together, with the article they come from.
+    contained = Marks(merged={"excerpt_contained": 0.05}, shown={"excerpt_contained": 0.95})
+    listed = (out / "pairs.parquet", Labels(skipped=()), contained)
     return Set("make_corpus 10000 --hard", corpus, truth, marks, more=(listed,))
 
 

@@ -1,0 +1,113 @@
+"""What a run found, in numbers and for the report."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from newsdedup_cli import __version__
+from newsdedup_cli.files.corpus import Column, Corpus
+from newsdedup_cli.pipeline import Decided
+from newsdedup_cli.progress import Progress
+from newsdedup_cli.report import Findings
+from newsdedup_cli.report.data import candidates_table, rows_table
+from newsdedup_cli.settings import Settings
+from newsdedup_cli.tables import ALONE, REASONS
+
+
+def name_missing_ids(decided: Decided) -> None:
+    """A row without an id is called by its number, in an input of several files by file:row."""
+    rows, files = decided.scanned.rows, decided.scanned.files
+    if rows.id.null_count == 0:
+        return
+    first = {int(f): int(np.argmax(rows.file == f)) for f in np.unique(rows.file)}
+    names = rows.id.to_pylist()
+    several = len(files) > 1
+    for i, name in enumerate(names):
+        if name is None:
+            file = int(rows.file[i])
+            names[i] = f"{files[file]}:{i - first[file] + 1}" if several else str(i + 1)
+    rows.id = pa.array(names, pa.large_string())
+
+
+def count(decided: Decided, rejected: int) -> dict[str, Any]:
+    """The counts of run.json."""
+    outcome = decided.outcome
+    read, removed = len(decided.scanned.rows), len(outcome.clusters.link)
+    by_reason = np.bincount(outcome.reason, minlength=len(REASONS))
+    alone = np.bincount(outcome.alone, minlength=len(ALONE))
+    sizes = np.bincount(outcome.clusters.similar_id) if read else np.zeros(1, np.int64)
+    return {
+        "read": read,
+        "kept": read - removed,
+        "removed": removed,
+        "rejected": rejected,
+        "removed_by": {name: int(by_reason[i]) for i, name in enumerate(REASONS) if i},
+        "kept_alone": {name: int(alone[i]) for i, name in enumerate(ALONE) if i},
+        "clusters": int((sizes > 1).sum()),
+        "largest_cluster": int(sizes.max()),
+        "candidates": len(outcome.candidates),
+        "boilerplate": len(outcome.boilerplate),
+        "pairs_proposed": outcome.proposed,
+        "pairs_compared": outcome.compared,
+        "pairs_per_row": round(outcome.proposed / read, 3) if read else 0.0,
+    }
+
+
+def gather(
+    corpus: Corpus,
+    columns: Mapping[str, Sequence[Column]],
+    decided: Decided,
+    settings: Settings,
+    counts: dict[str, Any],
+    progress: Progress,
+    begin: float,
+    lang: str,
+) -> Findings:
+    """All that the report tells."""
+    outcome, scanned = decided.outcome, decided.scanned
+    run_json = {
+        "counts": counts,
+        "made_by": _made_by(settings),
+        "settings": asdict(settings),
+        "columns": {role: [column.label for column in found] for role, found in columns.items()},
+        "inputs": [
+            {"file": name, "path": str(source.path), "sha256": sha, "bytes": size}
+            for (name, sha, size), source in zip(corpus.checksums(), corpus.sources, strict=True)
+        ],
+        "notes": corpus.findings.notes,
+        "warnings": corpus.findings.warnings,
+        "seconds": round(time.perf_counter() - begin, 3),
+        "stages": [asdict(stage) for stage in progress.stages],
+    }
+    rows = rows_table(scanned.rows, scanned.files, outcome)
+    candidates = candidates_table(scanned.rows, outcome)
+    return Findings(
+        rows,
+        candidates,
+        scanned.rows,
+        corpus.rejects,
+        outcome.boilerplate,
+        run_json,
+        decided.texts,
+        decided.urls,
+        lang,
+    )
+
+
+def _made_by(settings: Settings) -> dict[str, str]:
+    from importlib.metadata import version
+
+    names = ("click", "jieba", "polars", "pyarrow", "numpy", "numba")
+    return {
+        "newsdedup": __version__,
+        "signature": settings.signature(),
+        "python": sys.version.split()[0],
+        **{name: version(name) for name in names},
+    }
