@@ -9,31 +9,23 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from newsdedup_cli import __version__
 from newsdedup_cli.files.corpus import Column, Corpus
+from newsdedup_cli.names import row_names
 from newsdedup_cli.pipeline import Decided
 from newsdedup_cli.progress import Progress
 from newsdedup_cli.report import Findings
 from newsdedup_cli.report.data import candidates_table, rows_table
 from newsdedup_cli.settings import Settings
 from newsdedup_cli.tables import ALONE, REASONS
+from newsdedup_cli.task import Job
 
 
 def name_missing_ids(decided: Decided) -> None:
-    """A row without an id is called by its number, in an input of several files by file:row."""
-    rows, files = decided.scanned.rows, decided.scanned.files
-    if rows.id.null_count == 0:
-        return
-    first = {int(f): int(np.argmax(rows.file == f)) for f in np.unique(rows.file)}
-    names = rows.id.to_pylist()
-    several = len(files) > 1
-    for i, name in enumerate(names):
-        if name is None:
-            file = int(rows.file[i])
-            names[i] = f"{files[file]}:{i - first[file] + 1}" if several else str(i + 1)
-    rows.id = pa.array(names, pa.large_string())
+    """A row without an id is called by its number."""
+    rows = decided.scanned.rows
+    rows.id = row_names(rows.id, rows.file, decided.scanned.files)
 
 
 def count(decided: Decided, rejected: int) -> dict[str, Any]:
@@ -68,7 +60,7 @@ def gather(
     counts: dict[str, Any],
     progress: Progress,
     begin: float,
-    lang: str,
+    job: Job,
 ) -> Findings:
     """All that the report tells."""
     outcome, scanned = decided.outcome, decided.scanned
@@ -77,6 +69,16 @@ def gather(
         "made_by": _made_by(settings),
         "settings": asdict(settings),
         "columns": {role: [column.label for column in found] for role, found in columns.items()},
+        "read": {
+            "format_": job.read.format,
+            "encoding": job.read.encoding,
+            "delimiter": job.read.delimiter,
+            "quote": job.read.quote,
+            "no_header": not job.read.header,
+            "header_row": job.read.header_row,
+            "sheet": job.read.sheet,
+        },
+        "limit": job.limit,
         "inputs": [
             {"file": name, "path": str(source.path), "sha256": sha, "bytes": size}
             for (name, sha, size), source in zip(corpus.checksums(), corpus.sources, strict=True)
@@ -97,7 +99,7 @@ def gather(
         run_json,
         decided.texts,
         decided.urls,
-        lang,
+        job.lang,
     )
 
 

@@ -22,7 +22,7 @@ from newsdedup_cli import clean_chars, clean_lines, clean_markup
 from newsdedup_cli.clean_tables import cue_tables, step_flag, tables
 from newsdedup_cli.errors import UserError
 from newsdedup_cli.kernels.line_cues import put_rows, row_flags
-from newsdedup_cli.kernels.normalize import clean_rows
+from newsdedup_cli.kernels.normalize import PAD, clean_rows
 
 CLEANER_VERSION = "1"
 """Changes whenever a cleaned text may change: stored fingerprints of another version do not compare."""
@@ -263,7 +263,7 @@ def _basic(texts: pa.LargeStringArray) -> pa.LargeStringArray:
     """The basic steps: the kernel's rows, and the plain steps for those it leaves."""
     data, offsets = _buffers(texts)
     longest = int(np.diff(offsets).max(initial=0))
-    scratch, out = np.empty(3 * longest + 8, np.uint8), np.empty(3 * data.size + 8, np.uint8)
+    scratch, out = np.empty(3 * longest + PAD, np.uint8), np.empty(3 * data.size + PAD, np.uint8)
     ends, slow = np.empty(offsets.size, np.int64), np.empty(max(1, len(texts)), np.uint8)
     clean_rows(data, offsets, *tables(), scratch, out, ends, slow)
     left = np.flatnonzero(slow[: len(texts)])

@@ -105,7 +105,7 @@ def _points(run: Run, settings: Settings, truth: RowTruth | PairTruth) -> Iterat
         proposed = (widest.origin != BAND) | (widest.distance <= distance)
         run.chosen = Pairs(*(getattr(widest, f.name)[proposed] for f in fields(Pairs)))
         figures = Figures(*(column[proposed] for column in found.figures))
-        edges = run.judged(Measured(figures, found.differing[proposed]))
+        edges = run.judged(Measured(figures, found.differing[proposed], found.other_titles[proposed]))
         clusters, _ = cluster(edges, run.representative, run.rank, run.prints.digest, run.score)
         yield Point(distance, score, (distance, score) == used, measure(_found(clusters), truth))
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from newsdedup_cli import candidates, pipeline, verify
+from newsdedup_cli import candidates, pipeline
 from newsdedup_cli.errors import UserError, visible
 from newsdedup_cli.explain_rules import Measures, Rule, held_by, rules_of
 from newsdedup_cli.explain_texts import Comparison, compared
@@ -206,7 +206,7 @@ class Asked:
         first, second = self._representatives(a, b)
         low, high = np.array([min(first, second)]), np.array([max(first, second)])
         pair = candidates.with_figures(low, high, self.run.scanned.rows.url, self.run.prints)
-        found = verify.measured(pair, self.run.texts.gather, self.run.matching)
+        found = self.run.measure(pair)
         origin = 0
         if not self.classic:
             proposed = self.run.proposed

@@ -152,6 +152,12 @@ def _guarding(m: Measures, run: pipeline.Run) -> list[Rule]:
             APART if "titles" in held else "",
         ),
         Rule(
+            "each title about its own text alone",
+            "yes" if "own titles" in held else "no",
+            f"from a score of {guards.FORM} on",
+            APART if "own titles" in held else "",
+        ),
+        Rule(
             "dates",
             days,
             f"over {guards.RECURRING // DAY} days from a score of {guards.FORM} on",
@@ -174,7 +180,7 @@ def _guarding(m: Measures, run: pipeline.Run) -> list[Rule]:
 
 
 def other_news(m: Measures, run: pipeline.Run) -> list[str]:
-    """Which of the signs of other news in one form (guards.verdicts) the pair has: dates, brief, titles."""
+    """Which of the signs of other news in one form (guards.verdicts) the pair has: dates, brief, titles, own titles."""
     rows, prints = run.scanned.rows, run.prints
     score, ends = float(m.found.figures.score[0]), int(m.found.figures.ends[0])
     dates = [int(rows.date[row]) for row in (m.a, m.b)]
@@ -187,6 +193,8 @@ def other_news(m: Measures, run: pipeline.Run) -> list[str]:
     alike = float(guards.title_similarity(rows.title_bits, np.array([m.a]), np.array([m.b]))[0])
     if max(rows.title_support[m.a], rows.title_support[m.b]) < guards.SUPPORT and alike < guards.SAME_TITLE:
         signs.append("titles")
+    if m.found.other_titles[0] and score < guards.FORM:
+        signs.append("own titles")
     return signs
 
 
@@ -215,6 +223,7 @@ def held_by(m: Measures, run: pipeline.Run, verdict: int, score: float) -> str:
         "dates": "one form comes back after more than a month",
         "brief": "they are briefs that begin with other news",
         "titles": "neither title is supported by its text, and the titles differ",
+        "own titles": "each title speaks of its own text and not of the other",
     }
     family = "both belong to a family of one form, alike but for names and numbers"
     why = " and ".join(signs[sign] for sign in other_news(m, run)) or family

@@ -103,7 +103,7 @@ def run(job: Job, settings: Settings) -> Done:
                 _tell([], changed, progress)
             if report:
                 with progress.stage("report"):
-                    made = gather(corpus, columns, decided, settings, counts, progress, begin, job.lang)
+                    made = gather(corpus, columns, decided, settings, counts, progress, begin, job)
                     write_report(made, report)
     counts |= {"seconds": round(time.perf_counter() - begin, 3), "peak_bytes": peak_memory()}
     return Done(counts, len(findings.rejects) + len(findings.warnings), job, progress)

@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from newsdedup_cli import boilerplate, candidates, classic, keep, verify
+from newsdedup_cli import boilerplate, candidates, keep, verify
 from newsdedup_cli.cluster import cluster
+from newsdedup_cli.decision import classic_outcome, for_a_person, reasons
 from newsdedup_cli.files.corpus import Column, Corpus
 from newsdedup_cli.fingerprint import BOILERPLATE_ONLY, fingerprint
 from newsdedup_cli.kernels import text
@@ -22,12 +23,9 @@ from newsdedup_cli.segment import load_lexicon
 from newsdedup_cli.settings import Settings
 from newsdedup_cli.tables import (
     I64,
-    REASONS,
-    SAME,
     U8,
     U64,
     Bools,
-    Clusters,
     Fingerprints,
     Outcome,
     Pairs,
@@ -36,7 +34,6 @@ from newsdedup_cli.tables import (
 from newsdedup_cli.texts import TextStore, buffers, strings
 from newsdedup_cli.verify import guards
 
-EXACT, SIMHASH, SENTENCE = map(REASONS.index, ("exact", "simhash", "sentence"))
 STILL_SAID = 0.85  # share of what a text says of its title that taking out boilerplate must leave
 LISTED = 2000  # pieces of boilerplate that the report lists
 STRIP_ROWS = 4096  # rows whose texts are in memory while boilerplate is taken out
@@ -135,7 +132,17 @@ class Run:
     def measured(self) -> verify.Measured:
         """What the texts of the chosen pairs say."""
         with self.progress.stage("verification", len(self.chosen), "pairs") as advance:
-            return verify.measured(self.chosen, self.texts.gather, self.matching, self.threads, advance)
+            return verify.measured(
+                self.chosen, self.texts.gather, self.matching, self.threads, advance, self.title_texts
+            )
+
+    def measure(self, pairs: Pairs) -> verify.Measured:
+        """What the texts of any pairs say."""
+        return verify.measured(pairs, self.texts.gather, self.matching, self.threads, titles=self.title_texts)
+
+    def title_texts(self, some: I64) -> tuple[U8, I64]:
+        """The cleaned titles of rows: data u1[B], offsets i8[R+1]."""
+        return buffers(self._titles(some))
 
     def judged(self, found: verify.Measured) -> Verified:
         """The chosen pairs with their verdicts by `matching`, which may have changed since they were measured."""
@@ -147,7 +154,7 @@ class Run:
     def outcome(self) -> Outcome:
         """All stages in order."""
         if self.matching.preset.startswith("classic"):
-            return _classic(self.scanned, self.settings)
+            return classic_outcome(self.scanned, self.settings)
         listed = self.prepare()
         edges = self.judged(self.measured())
         with self.progress.stage("clusters"):
@@ -227,34 +234,6 @@ class Run:
     def score(self, a: I64, b: I64) -> Verified:
         """Any pairs a < b of rows, verified as `run` verifies them."""
         pairs = candidates.with_figures(a, b, self.scanned.rows.url, self.prints)
-        found = verify.verify(pairs, self.prints, self.scanned.rows, self.texts.gather, self.matching, self.threads)
+        found = verify.judged(pairs, self.measure(pairs), self.prints, self.scanned.rows, self.matching)
         guards.hold_families(found, self.family)
         return found
-
-
-def _classic(scanned: Scanned, settings: Settings) -> Outcome:
-    matching, prints = settings.matching, scanned.batch.fingerprints
-    alone = prints.significant == 0
-    if matching.preset == "classic-simhash":
-        clusters = classic.simhash_clusters(prints.simhash, alone, matching.max_distance)
-    else:
-        clusters = classic.nshash_clusters(scanned.raw, alone, matching.sentence_ends)
-    prints.alone[~alone] = 0
-    reason = np.full(len(clusters.link), SIMHASH if matching.preset == "classic-simhash" else SENTENCE, np.uint8)
-    nothing = clusters.link.where(np.zeros(0, np.int64))
-    return Outcome(clusters, prints.alone, reason, nothing, [], 0, 0)
-
-
-def reasons(clusters: Clusters, representative: I64, max_distance: int) -> U8:
-    """Why each row is removed, an index into REASONS: equal, near in simhash, or by shared sentences and shingles."""
-    link = clusters.link
-    near = link.distance <= max_distance
-    reason: U8 = np.where(near, SIMHASH, SENTENCE).astype(np.uint8)
-    reason[representative[link.a] == representative[link.b]] = EXACT
-    return reason
-
-
-def for_a_person(known: Verified, clusters: Clusters, representative: I64) -> Verified:
-    """The verified pairs that are doubtful and not in one cluster after all."""
-    apart = clusters.similar_id[known.a] != clusters.similar_id[known.b]
-    return known.where((known.verdict != 0) & (known.verdict != SAME) & apart)

@@ -9,7 +9,9 @@ size at most: a lone ASCII mark becomes one of three bytes, all else keeps its s
 from __future__ import annotations
 
 import numpy as np
+from llvmlite import ir
 from numba import types
+from numba.extending import intrinsic, overload
 
 from newsdedup_cli.kernels.jit import kernel
 
@@ -39,15 +41,181 @@ _STYLE, _STYLE_END = _constant(b"<style"), _constant(b"</style")
 _DOCTYPE, _XML, _CDATA = _constant(b"<!doctype"), _constant(b"<?xml"), _constant(b"<![cdata[")
 _IF, _ENDIF = _constant(b"<![if"), _constant(b"<![endif")
 _AMP = _constant(b"amp")
-_PLAIN = np.array(
-    [c | 32 if 65 <= c <= 90 else c if 97 <= c <= 122 or c in b" \n,.:-/\"'%+0123456789" else 0 for c in range(128)],
-    np.uint8,
-)
-"""What an ASCII character becomes if it is one that needs no table; else 0."""
 _WINDOWS = np.array(
     [ord(c) if (c := bytes((b,)).decode("cp1252", "ignore")) else 0 for b in range(0x80, 0xA0)], np.int64
 )
 """Code points of Windows-1252 at 0x80..0x9F, 0 where there is none."""
+
+# --- 64 bytes at a time -----------------------------------------------------------------------------
+#
+# Most bytes of a text stay what they are, whatever stands around them: `fold_run` and `settle_run` copy a
+# block of 64 and say how many of its first bytes are such. The rest of the block is written over.
+
+BLOCK, PAD = 64, 72
+"""Bytes a run copies at once, and how many more than a row a buffer must hold for it."""
+
+_PLAIN_MARKS = ((0xE3, 0x80, (0x81, 0x82, 0x8A, 0x8B)), (0xEF, 0xBC, (0x81, 0x88, 0x89, 0x8C, 0x9A, 0x9B)))
+"""UTF-8 of 、。《》！（），：； by lead, second and third bytes: the marks that are their own form."""
+
+
+class _Bytes:
+    """Tests of 64 bytes at once: each gives one bit a byte."""
+
+    def __init__(self, builder, block):
+        self.builder, self.block = builder, block
+
+    def _constant(self, byte):
+        return ir.Constant(self.block.type, [byte] * BLOCK)
+
+    def within(self, low, high):
+        moved = self.builder.sub(self.block, self._constant(low))
+        return self.builder.icmp_unsigned("<=", moved, self._constant(high - low))
+
+    def among(self, *wanted):
+        return self.any(*(self.builder.icmp_unsigned("==", self.block, self._constant(byte)) for byte in wanted))
+
+    def any(self, *tests):
+        found = tests[0]
+        for test in tests[1:]:
+            found = self.builder.or_(found, test)
+        return found
+
+    def all(self, *tests):
+        found = tests[0]
+        for test in tests[1:]:
+            found = self.builder.and_(found, test)
+        return found
+
+
+def _blocks(context, builder, signature, args):
+    """Pointers to data[at] and out[size], and a function that loads the block some bytes behind data[at]."""
+    data = context.make_array(signature.args[0])(context, builder, args[0]).data
+    out = context.make_array(signature.args[2])(context, builder, args[2]).data
+    vector = ir.VectorType(ir.IntType(8), BLOCK)
+
+    def load(shift):
+        at = builder.add(args[1], ir.Constant(ir.IntType(64), shift))
+        return _Bytes(builder, builder.load(builder.bitcast(builder.gep(data, [at]), vector.as_pointer()), align=1))
+
+    return load, builder.bitcast(builder.gep(out, [args[3]]), vector.as_pointer())
+
+
+def _leading(builder, inert):
+    """How many of the first bits are set."""
+    mask = builder.bitcast(builder.not_(inert), ir.IntType(64))
+    return builder.cttz(mask, ir.Constant(ir.IntType(1), 0))
+
+
+def _marks(now, after, third):
+    tests = []
+    for lead, second, ends in _PLAIN_MARKS:
+        tests.append(now.all(now.among(lead), after.among(second), third.among(*ends)))
+    return now.any(*tests)
+
+
+@intrinsic
+def _fold_run(typing_context, data, at, out, size):  # pragma: no cover - compiled
+    def build(context, builder, signature, args):
+        load, target = _blocks(context, builder, signature, args)
+        now, after, third = load(0), load(1), load(2)
+        upper = now.within(65, 90)
+        lower = builder.or_(now.block, builder.select(upper, now._constant(32), now._constant(0)))
+        builder.store(lower, target, align=1)
+        ascii_ones = now.any(upper, now.within(97, 122), now.within(0x2B, 0x3A), now.among(10, 32, 34, 37, 39))
+        wide = now.any(now.within(0x80, 0xBF), now.within(0xE4, 0xE9), _marks(now, after, third))
+        return _leading(builder, now.any(ascii_ones, wide))
+
+    return types.int64(data, types.int64, out, types.int64), build
+
+
+@intrinsic
+def _settle_run(typing_context, data, at, out, size):  # pragma: no cover - compiled
+    def build(context, builder, signature, args):
+        load, target = _blocks(context, builder, signature, args)
+        before, now, after, third = load(-1), load(0), load(1), load(2)
+        builder.store(now.block, target, align=1)
+        digits = [block.within(48, 57) for block in (before, after)]
+        words = [block.any(digit, block.within(97, 122)) for block, digit in zip((before, after), digits, strict=True)]
+        plain = now.any(now.within(97, 122), now.within(48, 57), now.among(34, 37, 39, 43, 47, 91, 93))
+        inside = now.any(
+            now.all(now.among(32, 45, 46), *words),
+            now.all(now.among(44, 58), *digits),
+        )
+        wide = now.any(now.within(0x80, 0xBF), now.within(0xE5, 0xE9))
+        first = now.all(now.among(0xE4), builder.not_(after.among(0xB7)))
+        other = builder.icmp_unsigned("!=", before.block, third.block)
+        marks = now.all(_marks(now, after, third), other, builder.not_(digits[0]))
+        return _leading(builder, now.any(plain, inside, wide, first, marks))
+
+    return types.int64(data, types.int64, out, types.int64), build
+
+
+def _is_digit(byte):
+    return 48 <= byte <= 57
+
+
+def _is_lower(byte):
+    return 97 <= byte <= 122 or 48 <= byte <= 57
+
+
+def _is_mark(data, at):
+    return any(
+        (data[at], data[at + 1]) == (lead, second) and data[at + 2] in ends for lead, second, ends in _PLAIN_MARKS
+    )
+
+
+def _folds_plainly(data, at):
+    byte = int(data[at])
+    if byte < 0x80:
+        return _is_lower(byte | 32 if byte >= 65 else byte) or 0x2B <= byte <= 0x3A or byte in (10, 32, 34, 37, 39)
+    return byte < 0xC0 or 0xE4 <= byte <= 0xE9 or _is_mark(data, at)
+
+
+def _settles_plainly(data, at):
+    before, byte, after = int(data[at - 1]), int(data[at]), int(data[at + 1])
+    if byte in (32, 45, 46):
+        return _is_lower(before) and _is_lower(after)
+    if byte in (44, 58):
+        return _is_digit(before) and _is_digit(after)
+    if byte < 0x80:
+        return _is_lower(byte) or byte in (34, 37, 39, 43, 47, 91, 93)
+    if byte < 0xC0 or 0xE4 <= byte <= 0xE9:
+        return byte != 0xE4 or after != 0xB7
+    return _is_mark(data, at) and before != data[at + 2] and not _is_digit(before)
+
+
+def fold_run(data, at, out, size):
+    """Copy data[at:at + 64] to out[size:] in lower case; how many of its first bytes fold to just that.
+
+    Reads 66 bytes. A byte inside a character counts with it.
+    """
+    for k in range(BLOCK):
+        if not _folds_plainly(data, at + k):
+            return k
+        out[size + k] = data[at + k] | 32 if 65 <= data[at + k] <= 90 else data[at + k]
+    return BLOCK
+
+
+def settle_run(data, at, out, size):
+    """Copy data[at:at + 64] to out[size:]; how many of its first bytes stay, in a line that has text before.
+
+    Reads data[at - 1:at + 66].
+    """
+    for k in range(BLOCK):
+        if not _settles_plainly(data, at + k):
+            return k
+        out[size + k] = data[at + k]
+    return BLOCK
+
+
+@overload(fold_run)
+def _fold_run_compiled(data, at, out, size):
+    return lambda data, at, out, size: _fold_run(data, at, out, size)
+
+
+@overload(settle_run)
+def _settle_run_compiled(data, at, out, size):
+    return lambda data, at, out, size: _settle_run(data, at, out, size)
 
 
 @kernel(types.int64(_U1, types.int64, types.int64, types.uint64, _U8, _I4, types.boolean))
@@ -401,24 +569,15 @@ def _fold_row(data, start, end, index, fold, sequences, sequence_at, names, kind
     size, at, last_comment, last_script, last_style = 0, start, -2, -2, -2
     while at < end:
         lead = np.int64(data[at])
-        if 0xE4 <= lead <= 0xE9:
-            while 0xE4 <= lead <= 0xE9 and at + 3 < end:
-                out[size], out[size + 1], out[size + 2] = data[at], data[at + 1], data[at + 2]
-                size += 3
-                at += 3
-                lead = np.int64(data[at])
-            if 0xE4 <= lead <= 0xE9:
-                if at + 3 == end:
-                    out[size], out[size + 1], out[size + 2] = data[at], data[at + 1], data[at + 2]
-                    size += 3
-                break
-        if lead < 0x80 and _PLAIN[lead] != 0:
-            while lead < 0x80 and _PLAIN[lead] != 0:
-                out[size] = _PLAIN[lead]
-                size += 1
-                at += 1
-                lead = np.int64(data[at]) if at < end else np.int64(0xFF)
-            continue
+        if at + 66 <= data.size:
+            run = min(fold_run(data, at, out, size), end - at)
+            if run == 64:
+                while run > 0 and 0x80 <= data[at + run] < 0xC0:
+                    run -= 1
+            if run > 0:
+                at += run
+                size += run
+                continue
         if lead == 60:
             stop = -1
             if at + 1 < end and data[at + 1] == 33 and _starts(data, at, end, _COMMENT):
@@ -507,17 +666,18 @@ def _run(data, at, end, byte):
     return count, (stop if count > 1 else at + 1)
 
 
-@kernel(types.int64(_U1, types.int64, _U2, _U1, _OUT, types.int64))
+@kernel(types.int64(_OUT, types.int64, _U2, _U1, _OUT, types.int64))
 def _settle_row(data, end, index, kind_of, out, base):
     """Folded row data[:end], marks and blanks brought to one form, into `out` from `base`; its end."""
     size = line = base
+    data[end] = data[end + 1] = 10
     fresh, gap, text, word, joined = True, False, False, False, False
     last = np.int64(0)
     at = np.int64(0)
     while at <= end:
         lead = np.int64(data[at]) if at < end else np.int64(10)
         if 0xE4 <= lead <= 0xE9 and not (lead == 0xE4 and data[at + 1] == 0xB7):
-            kind, point, length = 2, np.int64(0x4E00), np.int64(3)
+            kind, point, length, code = 2, np.int64(0x4E00), np.int64(3), np.int64(0x4E00 << 3)
         else:
             code = _decode(data, at, end) if at < end else np.int64(81)
             point, length = code >> 3, code & 7
@@ -586,21 +746,20 @@ def _settle_row(data, end, index, kind_of, out, base):
             size = _encode(out, size, point)
         word = kind == 1
         text = text or kind == 1 or kind == 2
+        same = stop == at + length and point == code >> 3
         gap, last, at = False, point, stop
-        if kind == 2:
-            while at + 3 <= end:
-                lead = np.int64(data[at])
-                if lead < 0xE4 or lead > 0xE9 or (lead == 0xE4 and data[at + 1] == 0xB7):
-                    break
-                out[size], out[size + 1], out[size + 2] = data[at], data[at + 1], data[at + 2]
-                size += 3
-                at += 3
-        elif kind == 1:
-            while at < end and (97 <= data[at] <= 122 or 48 <= data[at] <= 57):
-                last = np.int64(data[at])
-                out[size] = data[at]
-                size += 1
-                at += 1
+        if text and same:
+            run = np.int64(64)
+            first = size
+            while run == 64:
+                run = min(settle_run(data, at, out, size), end - at)
+                size += run
+                at += run
+            if size > first:
+                last = np.int64(out[size - 1])
+                word = 97 <= last <= 122 or 48 <= last <= 57
+                if last >= 0x80:
+                    last = ((np.int64(out[size - 3]) & 15) << 12) | ((np.int64(out[size - 2]) & 63) << 6) | (last & 63)
     return size
 
 
@@ -624,7 +783,7 @@ def clean_rows(
     """The basic steps on every row.
 
     data u1[B], offsets i8[N+1]: an Arrow large_string; the tables are `clean_tables.Tables`; scratch
-    u1[3 x longest row + 8], out u1[3 x B + 8], out_offsets i8[N+1], slow u1[N]: 1 for a row left empty
+    u1[3 x longest row + PAD], out u1[3 x B + PAD], out_offsets i8[N+1], slow u1[N]: 1 for a row left empty
     because the plain steps must do it.
     """
     size = np.int64(0)

@@ -59,9 +59,11 @@ def verify(
     matching: Matching,
     threads: int = 1,
     progress: Callable[[int], None] = lambda _: None,
+    titles: Texts | None = None,
 ) -> Verified:
     """The figures and the verdict of each pair, in the order of the pairs."""
-    return judged(pairs, measured(pairs, texts, matching, threads, progress), fingerprints, rows, matching)
+    found = measured(pairs, texts, matching, threads, progress, titles)
+    return judged(pairs, found, fingerprints, rows, matching)
 
 
 class Measured(NamedTuple):
@@ -69,6 +71,7 @@ class Measured(NamedTuple):
 
     figures: Figures
     differing: I32  # [P,2] of guards.differing_clauses; 0 under near_score
+    other_titles: Bools  # [P] each title is about its own text more than about the other
 
 
 def measured(
@@ -77,33 +80,40 @@ def measured(
     matching: Matching,
     threads: int = 1,
     progress: Callable[[int], None] = lambda _: None,
+    titles: Texts | None = None,
 ) -> Measured:
     """The figures of each pair, in the order of the pairs.
 
-    `texts` gives the texts of positions; they are read in chunks, so memory does not grow with the pairs.
+    `texts` gives the texts of positions, `titles` their titles, both cleaned; they are read in chunks, so memory
+    does not grow with the pairs.
     """
     verifier = VERIFIERS[matching.verify]
     chunks = ((pairs.a[i : i + CHUNK], pairs.b[i : i + CHUNK]) for i in range(0, len(pairs), CHUNK))
-    results: list[tuple[Figures, I32]] = []
-    for result in _in_threads(lambda ab: _score(verifier, texts, *ab, matching), chunks, threads):
+    results: list[Measured] = []
+    for result in _in_threads(lambda ab: _measure(verifier, texts, titles, *ab, matching), chunks, threads):
         results.append(result)
-        progress(len(result[1]))
-    empty = Figures(np.zeros(0, np.float32), np.zeros(0, np.float32), np.zeros(0, np.uint8))
-    figures = Figures(*map(np.concatenate, zip(*[r[0] for r in results] or [empty], strict=True)))
-    differing: I32 = np.concatenate([r[1] for r in results] or [np.zeros((0, 2), np.int32)])
-    return Measured(figures, differing)
+        progress(len(result.differing))
+    nothing = Figures(np.zeros(0, np.float32), np.zeros(0, np.float32), np.zeros(0, np.uint8))
+    results = results or [Measured(nothing, np.zeros((0, 2), np.int32), np.zeros(0, bool))]
+    figures = Figures(*map(np.concatenate, zip(*[r.figures for r in results], strict=True)))
+    return Measured(
+        figures,
+        np.concatenate([r.differing for r in results]),
+        np.concatenate([r.other_titles for r in results]),
+    )
 
 
 def judged(pairs: Pairs, found: Measured, fingerprints: Fingerprints, rows: Rows, matching: Matching) -> Verified:
     """The verdict of each measured pair."""
     figures = found.figures
     verdict = guards.verdicts(pairs, fingerprints, rows, figures, found.differing, matching)
+    guards.hold_other_titles(verdict, figures.score, found.other_titles)
     return Verified(
         pairs.a, pairs.b, pairs.distance, pairs.shared_sentences, figures.score, figures.containment, verdict
     )
 
 
-def _score(verifier: Verifier, texts: Texts, a: I64, b: I64, matching: Matching) -> tuple[Figures, I32]:
+def _measure(verifier: Verifier, texts: Texts, titles: Texts | None, a: I64, b: I64, matching: Matching) -> Measured:
     rows, inverse = np.unique(np.concatenate([a, b]), return_inverse=True)
     codes, offsets = text.significant_codes(*texts(rows))
     local_a, local_b = inverse[: len(a)], inverse[len(a) :]
@@ -112,7 +122,11 @@ def _score(verifier: Verifier, texts: Texts, a: I64, b: I64, matching: Matching)
     differing = np.zeros((len(a), 2), np.int32)
     likely = np.flatnonzero(figures.score >= matching.near_score)
     differing[likely] = guards.differing_clauses(codes, offsets, local_a[likely], local_b[likely], matching)
-    return figures, differing
+    other_titles = np.zeros(len(a), bool)
+    doubt = np.flatnonzero((figures.score >= matching.near_score) & (figures.score < guards.FORM))
+    if titles is not None and len(doubt):
+        other_titles[doubt] = guards.of_other_titles(texts, titles, a[doubt], b[doubt])
+    return Measured(figures, differing, other_titles)
 
 
 def _in_threads(function: Callable[[T], R], items: Iterator[T], threads: int) -> Iterator[R]:

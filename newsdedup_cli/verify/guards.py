@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
+import numpy.typing as npt
 
-from newsdedup_cli.kernels import compare, join
+from newsdedup_cli.kernels import compare, join, text
 from newsdedup_cli.settings import Matching
 from newsdedup_cli.tables import (
     F32,
@@ -49,6 +51,7 @@ SUPPORT, SAME_TITLE = (
     0.2,
     0.3,
 )  # share of a title that its text should have, and similarity of one title's versions
+OWN_TITLE = 0.15  # how much more of its title a text has than the other text, for the title to be its own
 LEAST_LETTERS = 2  # letters besides figures that a clause needs for its form to mean something
 # A Chinese numeral is as often part of a word, so it counts only where little else was changed.
 LITTLE_ELSE = 0.85
@@ -56,6 +59,9 @@ LITTLE_ELSE = 0.85
 # begin, only the end, both.
 CUT_OUT = np.array([0.75, 0.0, 0.66, 0.0], np.float32)
 CONTAINED_RATIO = 0.8  # lengths nearer than this are versions, not excerpts
+
+
+Texts = Callable[[I64], tuple[npt.NDArray[np.uint8], I64]]
 
 
 @cache
@@ -140,6 +146,25 @@ def _other_news(pairs: Pairs, rows: Rows, figures: Figures, shorter: I32) -> Boo
     titles = unsupported & (title_similarity(rows.title_bits, pairs.a, pairs.b) < SAME_TITLE)
     found: Bools = recurring | brief | titles
     return found
+
+
+def of_other_titles(texts: Texts, titles: Texts, a: I64, b: I64) -> Bools:
+    """Whether of each pair both titles say clearly more of their own text than of the other's.
+
+    Reprints under other headlines speak of one story; visits of two prime ministers in one form do not.
+    """
+    title_a, title_b, text_a, text_b = titles(a), titles(b), texts(a), texts(b)
+    own_a, bits_a = text.title_evidence(*title_a, *text_a)
+    own_b, bits_b = text.title_evidence(*title_b, *text_b)
+    of_b = own_a - text.title_evidence(*title_a, *text_b)[0]
+    of_a = own_b - text.title_evidence(*title_b, *text_a)[0]
+    found: Bools = (of_a >= OWN_TITLE) & (of_b >= OWN_TITLE) & bits_a.any(axis=1) & bits_b.any(axis=1)
+    return found
+
+
+def hold_other_titles(verdict: U8, score: F32, other_titles: Bools) -> None:
+    """Pairs under titles of their own are copies only from a high score on."""
+    verdict[(verdict == SAME) & other_titles & (score < FORM)] = CODE["near"]
 
 
 def title_similarity(bits: U64, a: I64, b: I64) -> F32:

@@ -16,7 +16,7 @@ from newsdedup_cli.tables import F32, I64, U32, Figures
 SURE = 0.62  # Jaccard from which it decides alone
 HOPELESS = 0.25  # and below which the second measure is not worth computing
 LONGEST = 30_000  # characters up to which the edit ratio is computed: its cost is a product of lengths
-IN_ORDER = 0.85  # edit ratio of a rewrite
+IN_ORDER = 0.88  # edit ratio of a rewrite
 NOTHING_NEW = 0.9  # containment of a text with parts left out
 MIDDLE_LEFT = 0.4  # Jaccard from which a text with parts of its middle left out is still the same
 END_LEFT = 0.57  # and one that breaks off before the end
