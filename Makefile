@@ -37,6 +37,9 @@ layers: $(READY)
 bench: $(READY)
 	$(BIN)/python -m pytest -q --benchmark-enable --benchmark-only tests/bench_*.py
 
+quality: $(READY)
+	$(BIN)/python tests/quality/gate.py
+
 docs: $(READY)
 	$(BIN)/python tests/make_docs.py
 

@@ -58,12 +58,18 @@ def near_fingerprints(fingerprints: U64, rows: I64, k: int) -> tuple[I64, I64]:
     """
     if len(rows) < 2:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    if k >= BITS:
-        a, b = np.triu_indices(len(rows), 1)
-        return rows[a], rows[b]
     distinct, first, inverse = np.unique(fingerprints[rows], return_index=True, return_inverse=True)
     stars = first[inverse]
     equal = stars != np.arange(len(rows))
+    a, b = _joined(distinct, k)
+    return np.concatenate([rows[first[a]], rows[equal]]), np.concatenate([rows[first[b]], rows[stars[equal]]])
+
+
+def _joined(distinct: U64, k: int) -> tuple[I64, I64]:
+    """Positions of the pairs within k bits among distinct fingerprints, ascending."""
+    if k >= BITS:
+        every: tuple[I64, I64] = np.triu_indices(len(distinct), 1)
+        return every
     bounds = plan(len(distinct), k)
     room = 4 * len(distinct) + 1024
     dense = DENSE
@@ -75,7 +81,7 @@ def near_fingerprints(fingerprints: U64, rows: I64, k: int) -> tuple[I64, I64]:
             dense //= 16
         else:
             room = found
-    return np.concatenate([rows[first[a]], rows[equal]]), np.concatenate([rows[first[b]], rows[stars[equal]]])
+    return a, b
 
 
 def shared_keys(keys: Any, rows: I64) -> tuple[I64, I64]:

@@ -6,15 +6,18 @@ by some 24 bytes a row.
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-import msgspec
 import polars as pl
 import pyarrow as pa
 
+from newsdedup_cli.errors import visible
 from newsdedup_cli.files.base import Source
 from newsdedup_cli.files.corpus import Column, Corpus, TextBatch
+from newsdedup_cli.files.json_values import read_object
 from newsdedup_cli.progress import Progress
 from newsdedup_cli.scan import ROLES, joined
 from newsdedup_cli.settings import Columns, Matching
@@ -67,6 +70,15 @@ class ColumnInfo:
             self.samples = list(dict.fromkeys([*self.samples, *short]))[:EXAMPLES]
 
 
+@dataclass(frozen=True)
+class Rejected:
+    """Input that is no row, its raw text shortened."""
+
+    line: int
+    reason: str
+    raw: str
+
+
 @dataclass
 class FileInfo:
     """One input; `rejected` is None where only its first rows were read."""
@@ -77,7 +89,7 @@ class FileInfo:
     details: dict[str, str]
     rows: int
     rejected: int | None
-    first_rejects: list[dict[str, str | int]]
+    first_rejects: list[Rejected]
     warnings: list[str]
     columns: list[ColumnInfo]
 
@@ -123,7 +135,7 @@ def survey(
         ids if "id" in roles else None,
         seen.dates.info() if "date" in roles else None,
         urls if "url" in roles else None,
-        [*seen.signs.signs(), *_late_keys(files), *_many(files, urls, seen.labels)],
+        [*seen.signs.signs(), *_long_numbers(files), *_late_keys(files), *_many(files, urls, seen.labels)],
     )
 
 
@@ -134,13 +146,26 @@ def chosen_roles(corpus: Corpus, columns: Columns) -> tuple[dict[str, list[Colum
     for role in ROLES:
         given = getattr(columns, role)
         names = given if role == "text" else (given,) if given else ()
-        found = [corpus.resolve(name, f"--{role}") for name in names] or guessed.get(role, [])
+        found = [corpus.resolve(name, f"--{role}") for name in names]
+        found = found or [_text_inside(corpus, column) for column in guessed.get(role, [])]
         if found:
             chosen[role] = found
     longest = None if "text" in chosen else _longest(corpus, [c for found in chosen.values() for c in found])
     if longest:
         chosen["text"] = [longest]
     return chosen, longest is not None
+
+
+def _text_inside(corpus: Corpus, column: Column) -> Column:
+    """The column, or the field of a struct in it that holds the text."""
+    for source in corpus.sources:
+        place = source.schema.get_field_index(column.name)
+        kind = source.schema.field(place).type if place >= 0 else None
+        if kind is not None and pa.types.is_struct(kind):
+            inside = [kind.field(i).name for i in range(kind.num_fields)]
+            named = [name for name in ("text", "content") if name in inside] + inside
+            return corpus.resolve(f"{column.label}.{named[0]}") if named else column
+    return column
 
 
 def _spec(corpus: Corpus, column: Column) -> str:
@@ -234,7 +259,7 @@ def _cut(batch: TextBatch, size: int) -> TextBatch:
 
 def _told(source: Source, rows: int, whole: bool, columns: list[ColumnInfo]) -> FileInfo:
     rejects = source.findings.rejects
-    first = [{"line": r.line, "reason": r.reason, "raw": r.raw[:_SAMPLE_CHARACTERS]} for r in rejects[:EXAMPLES]]
+    first = [Rejected(r.line, r.reason, r.raw[:_SAMPLE_CHARACTERS]) for r in rejects[:EXAMPLES]]
     return FileInfo(
         source.name,
         source.format,
@@ -258,11 +283,7 @@ def _json_kinds(source: Source) -> dict[str, str]:
     counts: dict[str, dict[str, int]] = {}
     batch = next(source.batches(_KIND_LINES, lines=True), None)
     for line in batch.raw.to_pylist() if batch is not None and batch.raw is not None else ():
-        try:
-            values = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
-        except msgspec.DecodeError:
-            continue
-        for key, raw in values.items():
+        for key, raw in read_object(line, Counter()).items():
             first = bytes(raw)[:1].decode()
             if first != "n":
                 kind = _JSON_KINDS.get(first, "number")
@@ -304,6 +325,24 @@ def _values_at(
         if not left:
             break
     return found
+
+
+_LONG = re.compile(r"column (?P<column>'.*'): (?P<count>\d+) numbers have more than 15 digits")  # files/xlsx.py says it
+
+
+def _long_numbers(files: Sequence[FileInfo]) -> list[Sign]:
+    """Ids of workbooks that are number cells of more digits than Excel keeps."""
+    found = [
+        (int(match["count"]), column)
+        for file in files
+        for match in filter(None, map(_LONG.search, file.warnings))
+        for column in file.columns
+        if column.role == "id" and match["column"] == visible(column.name)
+    ]
+    if not found:
+        return []
+    words = "an id of more than 15 digits in a number cell: Excel keeps 15"
+    return [Sign("long_ids", sum(count for count, _ in found), words, "export it again with the ids as text", None)]
 
 
 def _late_keys(files: Sequence[FileInfo]) -> list[Sign]:

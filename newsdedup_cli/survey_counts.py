@@ -19,8 +19,8 @@ from newsdedup_cli.texts import buffers
 
 QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 EXAMPLES = 3
-# Longer texts without markup are not cleaned to see whether little is left of them.
-_SURELY_LONG = 600
+# Texts of so many bytes that begin with letters are not cleaned to see whether little is left of them.
+_LONG_BYTES, _BEGIN, _LETTERS = 1800, 200, 100
 
 
 def is_blank(column: pl.Series) -> pl.Series:
@@ -124,9 +124,7 @@ class TextCounts:
         lengths = texts.str.len_chars().fill_null(0)
         self.over_long += int((lengths > EXCEL_CHARACTERS).sum())
         self._lengths.append(lengths.filter(~blank).to_numpy().astype(np.int32))
-        letters = texts.str.count_matches(r"[\pL\pN]").fill_null(0)
-        doubtful = texts.filter((letters < _SURELY_LONG) | texts.str.contains("<", literal=True).fill_null(False))
-        left = _significant(doubtful.fill_null("").to_arrow())
+        left = _significant(texts.filter(blank | ~_surely_long(texts)).fill_null("").to_arrow())
         self.empty += int((left == 0).sum())
         self.too_short += int(((left > 0) & (left < self.too_short_at)).sum())
         self.short += int(((left >= self.too_short_at) & (left < self.short_at)).sum())
@@ -151,6 +149,13 @@ class TextCounts:
             return {}
         values = np.quantile(lengths, QUANTILES, method="nearest")
         return {f"{q:g}": int(value) for q, value in zip(QUANTILES, values, strict=True)}
+
+
+def _surely_long(texts: pl.Series) -> pl.Series:
+    """Which texts are long without markup, so that cleaning leaves enough of them."""
+    letters = texts.str.slice(0, _BEGIN).str.count_matches(r"[\pL\pN]") >= _LETTERS
+    markup = texts.str.contains("<", literal=True)
+    return ((texts.str.len_bytes() >= _LONG_BYTES) & letters & ~markup).fill_null(False)
 
 
 def _significant(texts: pa.LargeStringArray) -> I64:

@@ -65,11 +65,11 @@ _NOTHING = r"nan|none|null|nil|undefined|n/a|#n/a|<na>|\\N|无|暂无|暂无内�
 
 @cache
 def _utf8_as_gbk() -> str:
-    """Two Chinese characters in UTF-8 are three in GBK; the first two of each three lie in small sets."""
+    """Two Chinese characters in UTF-8 are three in GBK, of which two lie in small sets; here six are asked for."""
     leads, trails = (*range(0xE3, 0xEA), 0xEF), range(0x80, 0xC0)
     first = "".join(_gbk(lead, trail) for lead in leads for trail in trails)
     second = "".join(_gbk(trail, lead) for trail in trails for lead in leads)
-    return f"(?:[{first}][{second}][^\\x00-\\x7f]){{2}}"
+    return f"(?:[{first}][{second}][^\\x00-\\x7f]){{3}}"
 
 
 def _gbk(lead: int, trail: int) -> str:
@@ -90,11 +90,11 @@ def rules() -> tuple[Rule, ...]:
             "html",
             both,
             rf"(?i)</?(?:{_TAGS})(?:\s[^<>]*)?/?>|&(?:{_ENTITIES}|#\d{{2,6}}|#x[0-9a-f]{{2,5}});",
-            "HTML left in them",
+            "HTML tags or entities",
             "nothing: it is left out where texts are compared, and stays in the output",
         ),
         Rule("list", both, r"(?s)^\s*\[\s*u?['\"].*['\"]\s*\]\s*$", "a Python or JSON list written as text"),
-        Rule("escapes", both, r"\\[nrt]|\\u[0-9a-fA-F]{4}", r"escapes left as text (\n, \u4e2d)"),
+        Rule("escapes", both, r"\\[nrt](?:[^a-z]|$)|\\u[0-9a-fA-F]{4}", r"escapes left as text (\n, \u4e2d)"),
         Rule("controls", both, r"[\x00-\x08\x0b\x0c\x0e-\x1f]|_x000[0-9A-Fa-f]_", "control characters"),
         Rule("nothing", ("text",), rf"(?i)^\s*(?:{_NOTHING})\s*$", "a word for nothing as their text"),
         CutRule("cut", ("text",), "", f"exactly {EXCEL_CHARACTERS:,} characters: Excel cuts what is longer"),

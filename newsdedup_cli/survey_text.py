@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Sequence
 from dataclasses import asdict
 
 from newsdedup_cli.errors import visible
 from newsdedup_cli.survey import ColumnInfo, FileInfo, Survey
-from newsdedup_cli.survey_counts import DateInfo, KeyInfo, Place, Sign, TextInfo
-from newsdedup_cli.terminal import Screen, clipped, padded, shortened, table, text_width, wrapped
+from newsdedup_cli.survey_counts import DateInfo, KeyInfo, Place, Repeated, Sign, TextInfo
+from newsdedup_cli.terminal import Screen, clipped, one_line, padded, shortened, table, text_width, wrapped
 
 NAME_WIDTH, TYPE_WIDTH, VALUE_WIDTH = 20, 14, 40
 _LABEL = 10  # columns of the words at the left
@@ -34,7 +35,7 @@ def as_json(found: Survey, command: str) -> str:
 
 def _labelled(label: str, text: str, screen: Screen) -> list[str]:
     """A word at the left and the text beside it, on as many lines as it takes."""
-    lines = wrapped(text, screen.columns, " " * _LABEL)
+    lines = wrapped(one_line(text), screen.columns, " " * _LABEL)
     return [padded(label, _LABEL) + lines[0][_LABEL:], *lines[1:]] if lines else []
 
 
@@ -43,8 +44,8 @@ def _file(file: FileInfo, screen: Screen) -> list[str]:
     rejected = "" if file.rejected is None else f", {file.rejected:,} rejected"
     lines += _labelled("rows", f"{file.rows:,}{rejected}", screen)
     for reject in file.first_rejects:
-        raw = visible(clipped(str(reject["raw"]), VALUE_WIDTH))
-        lines += _labelled("rejected", f"line {reject['line']}: {reject['reason']}: {raw}", screen)
+        raw = visible(clipped(reject.raw, VALUE_WIDTH))
+        lines += _labelled("rejected", f"line {reject.line}: {reject.reason}: {raw}", screen)
     for warning in file.warnings:
         lines += _labelled("warning", warning.removeprefix(f"{file.file}: "), screen)
     return [*lines, "", *_columns(file, screen)] if file.columns else [*lines, *_labelled("columns", "none", screen)]
@@ -86,7 +87,8 @@ def _columns(file: FileInfo, screen: Screen) -> list[str]:
 
 def _column(column: ColumnInfo, rows: int) -> tuple[str, ...]:
     name = shortened(column.name, NAME_WIDTH) if column.name else "(no name)"
-    return str(column.position), name, clipped(column.type, TYPE_WIDTH), _share(column.empty, rows), column.role
+    kind = clipped(column.type.partition("<")[0], TYPE_WIDTH)
+    return str(column.position), name, kind, _share(column.empty, rows) if rows else "-", column.role
 
 
 def _share(part: int, whole: int) -> str:
@@ -146,6 +148,8 @@ def _texts(texts: TextInfo) -> str:
     )
     if not texts.characters:
         return counts
+    if texts.characters["0"] == texts.characters["1"]:
+        return f"{counts}; {texts.characters['0']:,} characters each"
     names = {"0": "least", "0.5": "median", "1": "most"}
     told = [f"{names.get(q) or f'{float(q):.0%}'} {size:,}" for q, size in texts.characters.items()]
     return f"{counts}; characters: {', '.join(told)}"
@@ -155,10 +159,7 @@ def _keys(keys: KeyInfo, several: bool) -> str:
     words = [f"{keys.missing:,} missing{_rows_of(keys.first_missing, several)}"]
     if not keys.repeated:
         return ", ".join([*words, "none in several rows"])
-    told = [
-        f"{visible(e.value, VALUE_WIDTH)} in {e.count:,} (rows {', '.join(map(str, e.rows))}{_more(e.count, e.rows)})"
-        for e in keys.examples
-    ]
+    told = [f"{visible(shortened(e.value, VALUE_WIDTH))} in {e.count:,} ({_listed(e)})" for e in keys.examples]
     one = keys.repeated == 1
     words.append(f"{keys.repeated:,} {'stands' if one else 'stand'} in several rows ({keys.repeated_rows:,} rows)")
     return f"{', '.join(words)}: {', '.join(told)}{'' if len(told) == keys.repeated else ' ...'}"
@@ -168,8 +169,9 @@ def _rows_of(places: Sequence[Place], several: bool) -> str:
     return f" ({', '.join(_named(place, several) for place in places)})" if places else ""
 
 
-def _more(count: int, shown: Sequence[int]) -> str:
-    return " ..." if count > len(shown) else ""
+def _listed(example: Repeated) -> str:
+    more = " ..." if example.count > len(example.rows) else ""
+    return f"rows {', '.join(map(str, example.rows))}{more}"
 
 
 def _named(place: Place, several: bool) -> str:
@@ -201,10 +203,30 @@ def _sign(sign: Sign, screen: Screen, several: bool) -> list[str]:
     lines = wrapped(f"{one if sign.count == 1 else more} {sign.words}", screen.columns, " " * _LABEL)
     lines[0] = f"{count} {lines[0][_LABEL:]}"
     if sign.example:
-        place = f"{' ' * _LABEL}{_named(sign.example, several)}, {sign.example.column}: "
-        lines.append(place + clipped(sign.example.value, max(20, screen.columns - text_width(place))))
+        shown = f"{_named(sign.example, several)}, {sign.example.column}: {sign.example.value}"
+        lines.append(" " * _LABEL + clipped(shown, screen.columns - _LABEL))
     return lines + (wrapped(f"-> {sign.todo}", screen.columns, " " * _LABEL) if sign.todo else [])
 
 
 def _next(command: str, screen: Screen) -> list[str]:
-    return [screen.heading("Next"), screen.style(command, bold=True)]
+    """The command, on several lines where it is longer than one, as a shell takes it."""
+    lines, line = [], ""
+    for word in _words(command):
+        if line and text_width(line) + text_width(word) + 3 > screen.columns:
+            lines.append(line + " \\")
+            line = f"    {word}"
+        else:
+            line = f"{line} {word}" if line else word
+    return [screen.heading("Next"), *(screen.style(text, bold=True) for text in [*lines, line])]
+
+
+def _words(command: str) -> list[str]:
+    """The words as they are typed, an option and its value as one."""
+    words = [shlex.quote(word) for word in shlex.split(command)]
+    joined: list[str] = []
+    for word in words:
+        if joined and joined[-1].startswith("-") and " " not in joined[-1] and not word.startswith("-"):
+            joined[-1] += f" {word}"
+        else:
+            joined.append(word)
+    return joined

@@ -373,7 +373,7 @@ def _alike(x: list[int], y: list[int], frequency: dict[int, int], size: int) -> 
     """Half of the rarer pieces are shared, or there are too few of them (under a seventh) to tell."""
     rare_x, rare_y = (Counter(p for p in row if frequency[p] <= size // 2) for row in (x, y))
     n, m = rare_x.total(), rare_y.total()
-    if not n or not m or 7 * n < len(x) or 7 * m < len(y):
+    if not n or not m or 4 * n < len(x) or 4 * m < len(y):
         return True
     return 2 * (rare_x & rare_y).total() >= min(n, m)
 

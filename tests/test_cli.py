@@ -202,6 +202,7 @@ def test_stdout_carries_the_kept_rows_only(cli, news, tmp_path):
     assert ran.out == (tmp_path / "u.csv").read_bytes()
 
 
+@jit_only
 def test_stdin_is_read_and_stdout_written(tmp_path, news):
     ran = spawn("run", "-", "-o", "-", "--format", "csv", "-q", cwd=tmp_path, stdin=news.read_bytes())
     assert (ran.code, ran.err) == (0, "")

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(NO_JIT, reason="minutes without JIT")
 # Where a run may be hit: a statement that makes the program kill itself there, by the name of the moment.
 MOMENTS = {
     "in the first pass": "hit(scan, '_make')",
-    "with OUT half written": "hit(job, '_first')",
+    "with OUT half written": "hit(outputs, '_first')",
     "with the report half written": "hit(RowsTable, 'write', after=True)",
     "between the renames": "hit(Path, 'replace', after=True)",
     "when all is in place": "hit(Path, 'replace', after=True, times=2)",
@@ -27,7 +27,7 @@ MOMENTS = {
 PROGRAM = """
 import os, signal, sys
 from pathlib import Path
-from newsdedup_cli import job, pipeline, scan, verify
+from newsdedup_cli import job, outputs, pipeline, scan, verify
 from newsdedup_cli.cli import main
 from newsdedup_cli.report.data import RowsTable, RunJson
 

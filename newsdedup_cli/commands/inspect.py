@@ -14,6 +14,7 @@ from newsdedup_cli.commands.options import COLUMNS, READING, gathered, with_opti
 if TYPE_CHECKING:
     from newsdedup_cli.survey import Survey
 
+_EXTENSIONS = {".csv", ".tsv", ".txt", ".tab", ".jsonl", ".ndjson", ".json", ".parquet", ".pq", ".xlsx", ".xlsm"}
 LOOKING = [
     click.option("--tmpdir", type=click.Path(path_type=Path), metavar="DIR", help="Where stdin and workbooks lie."),
     click.option("--limit", type=click.IntRange(1), metavar="N", help="Only the first N rows."),
@@ -74,8 +75,17 @@ def _next_command(ctx: click.Context, inputs: tuple[str, ...], found: Survey) ->
         if not ctx.params[role]:
             line += [word for spec in specs for word in (f"--{role}", spec)]
     out = line.index("-o") + 1
-    if line[out].lower().endswith((".xlsx", ".xlsm")) and found.texts and found.texts.over_long:
-        line[out] = "unique.parquet"
-    if found.texts is None:
+    line[out] = _output(line[out], inputs, found)
+    if "title" in found.roles and (found.texts is None or 0 < found.rows == found.texts.empty):
+        line += ["--scope", "title"]
+    elif found.texts is None:
         line += ["--text", "COL"]
     return shlex.join(line)
+
+
+def _output(named: str, inputs: tuple[str, ...], found: Survey) -> str:
+    """An output of the first input's format, unless that cannot hold the texts."""
+    if found.files and (inputs[0] == "-" or Path(named).suffix.lower() not in _EXTENSIONS):
+        named = f"unique.{found.files[0].format}"
+    over_long = found.texts is not None and found.texts.over_long > 0
+    return "unique.parquet" if named.lower().endswith((".xlsx", ".xlsm")) and over_long else named

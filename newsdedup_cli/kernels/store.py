@@ -56,7 +56,7 @@ def _otherwise_same(pieces, frequency, begin_a, end_a, begin_b, end_b, limit):
         rare_a += frequency[i] <= limit
     for i in range(begin_b, end_b):
         rare_b += frequency[i] <= limit
-    if rare_a < 1 or rare_b < 1 or 7 * rare_a < end_a - begin_a or 7 * rare_b < end_b - begin_b:
+    if rare_a < 1 or rare_b < 1 or 4 * rare_a < end_a - begin_a or 4 * rare_b < end_b - begin_b:
         return True
     i, j = begin_a, begin_b
     while i < end_a and j < end_b:

@@ -46,7 +46,8 @@ CODE = {name: VERDICTS.index(name) for name in VERDICTS}
 RECURRING = 30 * 86_400 * 1_000_000  # microseconds after which news of one form is new news
 FORM = 0.85  # score from which it is a copy nevertheless
 FAMILY = 4  # rows that make a family
-BRIEF, BRIEF_SCORE = 200, 0.8  # characters of a brief, and the score from which another begin does not matter
+BRIEF = 200  # characters of a brief: its news is one sentence, the rest may be background
+BRIEF_SCORE, BRIEF_ALIKE = 0.8, 0.7  # score from which it is a copy, beginning otherwise and beginning alike
 SUPPORT, SAME_TITLE = (
     0.2,
     0.3,
@@ -140,7 +141,8 @@ def _other_news(pairs: Pairs, rows: Rows, figures: Figures, shorter: I32) -> Boo
     apart = np.where(known, np.abs(np.where(known, date_a, 0) - np.where(known, date_b, 0)), 0)
     recurring = (apart > RECURRING) & (figures.score < FORM)
     # A brief that begins otherwise has other news over the same background.
-    brief = (shorter < BRIEF) & ((figures.ends & 1) == 0) & (figures.score < BRIEF_SCORE)
+    other_begin = (figures.ends & 1) == 0
+    brief = (shorter < BRIEF) & (figures.score < np.where(other_begin, BRIEF_SCORE, BRIEF_ALIKE))
     # Texts that say nothing of either title, under two titles, are no articles.
     unsupported = (rows.title_support[pairs.a] < SUPPORT) & (rows.title_support[pairs.b] < SUPPORT)
     titles = unsupported & (title_similarity(rows.title_bits, pairs.a, pairs.b) < SAME_TITLE)
