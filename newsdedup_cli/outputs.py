@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import shutil
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -70,32 +70,67 @@ def refuse_input_as_output(job: Job) -> None:
 @contextmanager
 def placed(job: Job) -> Iterator[tuple[Any, Path | None]]:
     """OUT and the report under temporary names beside their places, renamed when both are whole."""
-    out = None if job.out == "-" else Path(str(job.out))
-    scratch: list[Path] = []
+    places = [Path(str(job.out))] if job.out != "-" else []
+    target: Any = _beside(places[0]) if places else sys.stdout.buffer
+    report = None
+    if job.report:
+        job.report.parent.mkdir(parents=True, exist_ok=True)
+        places.append(job.report)
+        report = _beside(job.report)
+    for place in places:
+        _clear_leftovers(place)
     try:
-        report = None
-        if job.report:
-            job.report.parent.mkdir(parents=True, exist_ok=True)
-            report = Path(tempfile.mkdtemp(prefix=f".{job.report.name}.", dir=job.report.parent))
-            report.chmod(0o755)
-            scratch.append(report)
-        target: Any = sys.stdout.buffer
-        if out is not None:
-            target = out.parent / f".{out.name}.{os.getpid()}.part"
-            scratch.append(target)
+        if report:
+            report.mkdir()
         yield target, report
         if report and job.report:
-            if job.report.exists():
-                shutil.rmtree(job.report)
-            report.replace(job.report)
-        if out is not None:
-            target.replace(out)
+            _replace_folder(report, job.report)
+        if job.out != "-":
+            target.replace(places[0])
     finally:
-        for path in scratch:
-            if path.is_dir():
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                path.unlink(missing_ok=True)
+        for place in places:
+            _remove(_beside(place))
+
+
+def _beside(place: Path) -> Path:
+    """The temporary name of a process's output."""
+    return place.parent / f".{place.name}.{os.getpid()}.part"
+
+
+def _clear_leftovers(place: Path) -> None:
+    """Remove what killed runs left beside the place."""
+    for path in place.parent.glob(f".{glob.escape(place.name)}.*.part"):
+        owner = path.suffixes[-2][1:]
+        if owner.isdigit() and not _is_running(int(owner)):
+            _remove(path)
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _replace_folder(new: Path, place: Path) -> None:
+    """Put the folder in its place; the old one is there until the new one is."""
+    if not place.exists():
+        new.replace(place)
+        return
+    old = _beside(place.with_name(f"{place.name}.old"))
+    place.replace(old)
+    new.replace(place)
+    _remove(old)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def write_rows(

@@ -47,7 +47,7 @@ RECURRING = 30 * 86_400 * 1_000_000  # microseconds after which news of one form
 FORM = 0.85  # score from which it is a copy nevertheless
 FAMILY = 4  # rows that make a family
 BRIEF = 200  # characters of a brief: its news is one sentence, the rest may be background
-BRIEF_SCORE, BRIEF_ALIKE = 0.8, 0.7  # score from which it is a copy, beginning otherwise and beginning alike
+BRIEF_SCORE, BRIEF_ALIKE = 0.8, 0.68  # score from which it is a copy, beginning otherwise and beginning alike
 SUPPORT, SAME_TITLE = (
     0.2,
     0.3,
