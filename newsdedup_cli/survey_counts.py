@@ -19,6 +19,7 @@ from newsdedup_cli.texts import buffers
 
 QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 EXAMPLES = 3
+_LIKELY = [int(np.datetime64(day, "us").astype(np.int64)) for day in ("1900-01-01", "2100-01-01")]
 # Texts of so many bytes that begin with letters are not cleaned to see whether little is left of them.
 _LONG_BYTES, _BEGIN, _LETTERS = 1800, 200, 100
 
@@ -91,6 +92,8 @@ class DateInfo:
     missing: int
     unreadable: int
     examples: list[Place]
+    unlikely: int  # before 1900 or after 2100
+    unlikely_examples: list[Place]
     span: tuple[str, str] | None
 
 
@@ -207,8 +210,9 @@ class DateCounts:
 
     def __init__(self) -> None:
         self.missing = 0
-        self.unreadable = 0
+        self.unreadable = self.unlikely = 0
         self.examples: list[Place] = []
+        self.unlikely_examples: list[Place] = []
         self._least, self._most = UNKNOWN, -UNKNOWN
 
     def add(self, values: pl.Series, blank: pl.Series, where: Where, column: str) -> None:
@@ -218,9 +222,12 @@ class DateCounts:
         known = [UNKNOWN if t is None else parse_date(t) for t in coded.dictionary.to_pylist()]
         moments = np.array(known, np.int64)[coded.indices.to_numpy()] if known else np.zeros(0, np.int64)
         bad = (moments == UNKNOWN) & ~blank.to_numpy()
+        odd = ((moments < _LIKELY[0]) | (moments > _LIKELY[1])) & (moments != UNKNOWN)
         self.unreadable += int(bad.sum())
-        for at in np.flatnonzero(bad)[: EXAMPLES - len(self.examples)].tolist():
-            self.examples.append(where.place(at, column, values[at]))
+        self.unlikely += int(odd.sum())
+        for mask, examples in ((bad, self.examples), (odd, self.unlikely_examples)):
+            for at in np.flatnonzero(mask)[: EXAMPLES - len(examples)].tolist():
+                examples.append(where.place(at, column, values[at]))
         read = moments[moments != UNKNOWN]
         if len(read):
             self._least, self._most = min(self._least, int(read.min())), max(self._most, int(read.max()))
@@ -233,7 +240,7 @@ class DateCounts:
                 str(np.datetime64(moment, "us").astype("datetime64[D]")) for moment in (self._least, self._most)
             )
             span = (first, last)
-        return DateInfo(self.missing, self.unreadable, self.examples, span)
+        return DateInfo(self.missing, self.unreadable, self.examples, self.unlikely, self.unlikely_examples, span)
 
 
 class SignCounts:

@@ -179,13 +179,18 @@ def _named(place: Place, several: bool) -> str:
 
 
 def _dates(dates: DateInfo, several: bool) -> str:
-    words = [f"{dates.missing:,} missing", f"{dates.unreadable:,} that cannot be read"]
-    if dates.examples:
-        told = [f"{visible(p.value, VALUE_WIDTH)} in {_named(p, several)}" for p in dates.examples]
-        words[-1] += f" ({', '.join(told)})"
+    bad = f"{dates.unreadable:,} that cannot be read{_cells(dates.examples, several)}"
+    words = [f"{dates.missing:,} missing", bad]
+    if dates.unlikely:
+        words.append(f"{dates.unlikely:,} before 1900 or after 2100{_cells(dates.unlikely_examples, several)}")
     if dates.span:
         words.append(f"from {dates.span[0]} to {dates.span[1]}")
     return ", ".join(words)
+
+
+def _cells(places: Sequence[Place], several: bool) -> str:
+    told = [f"{visible(clipped(p.value, VALUE_WIDTH))} in {_named(p, several)}" for p in places]
+    return f" ({', '.join(told)})" if told else ""
 
 
 def _signs(found: Survey, screen: Screen) -> list[str]:

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
+from conftest import NO_JIT
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -165,7 +166,8 @@ def test_what_is_not_there_is_an_error(tmp_path):
 
 @pytest.fixture(scope="module")
 def sample() -> dict:
-    return asked(SAMPLE / "news.csv")
+    with np.errstate(over="ignore"):  # as in conftest, which looks after tests only
+        return asked(SAMPLE / "news.csv")
 
 
 def test_the_sample_in_json(sample):
@@ -183,7 +185,8 @@ def test_the_sample_in_json(sample):
     assert [column["role"] for column in file["columns"]] == ["id", "title", "text", "source", "url", "date"]
     assert sample["roles"]["text"] == ["content"]
     assert sample["dates"] == {
-        "missing": 0, "unreadable": 0, "examples": [], "span": ["2026-01-05", "2026-06-30"]
+        "missing": 0, "unreadable": 0, "examples": [], "unlikely": 0, "unlikely_examples": [],
+        "span": ["2026-01-05", "2026-06-30"]
     }  # fmt: skip
     assert sample["ids"]["repeated"] == 0
     assert signs(sample) == {"html": 13}
@@ -198,6 +201,7 @@ def test_empty_and_short_texts_are_those_of_a_run(sample):
     assert list(sample["texts"]["characters"]) == ["0", "0.05", "0.25", "0.5", "0.75", "0.95", "1"]
 
 
+@pytest.mark.skipif(NO_JIT, reason="slow without compiled kernels, and these are the same for all formats")
 @pytest.mark.parametrize(
     ("name", "details"),
     [
@@ -451,8 +455,11 @@ def test_dates_are_read_as_in_a_run():
     dates = survey_counts.DateCounts()
     values = pl.Series(["2024-03-05", None, "昨天", "2024年3月9日", " ", "昨天"])
     dates.add(values, survey_counts.is_blank(values), survey_counts.Where("f", 1, 1), "date")
+    odd = pl.Series(["3732-07-13", "2100-01-01"])
+    dates.add(odd, survey_counts.is_blank(odd), survey_counts.Where("f", 7, 7), "date")
     info = dates.info()
-    assert (info.missing, info.unreadable, info.span) == (2, 2, ("2024-03-05", "2024-03-09"))
+    assert [(place.row, place.value) for place in info.unlikely_examples] == [(7, "3732-07-13")]
+    assert (info.missing, info.unreadable, info.span) == (2, 2, ("2024-03-05", "3732-07-13"))
     assert [place.row for place in info.examples] == [3, 6]
 
 
