@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from newsdedup_cli import __version__
+from newsdedup_cli.distances import distance_valley, some_of
 from newsdedup_cli.files.corpus import Column, Corpus
 from newsdedup_cli.names import row_names
 from newsdedup_cli.pipeline import Decided
@@ -20,6 +21,8 @@ from newsdedup_cli.report.data import candidates_table, rows_table
 from newsdedup_cli.settings import Settings
 from newsdedup_cli.tables import ALONE, REASONS
 from newsdedup_cli.task import Job
+
+SAMPLED_ROWS = 4000  # rows whose distances the report tells: eight million pairs, a few hundredths of a second
 
 
 def name_missing_ids(decided: Decided) -> None:
@@ -69,6 +72,7 @@ def gather(
         "made_by": _made_by(settings),
         "settings": asdict(settings),
         "columns": {role: [column.label for column in found] for role, found in columns.items()},
+        "distances": _distances(decided),
         "read": {
             "format_": job.read.format,
             "encoding": job.read.encoding,
@@ -101,6 +105,32 @@ def gather(
         decided.urls,
         job.lang,
     )
+
+
+def largest_clusters(decided: Decided, most: int) -> list[tuple[int, str]]:
+    """Size and title of the largest clusters of two or more, of equal ones those that come first."""
+    clusters, rows = decided.outcome.clusters, decided.scanned.rows
+    sizes = np.bincount(clusters.similar_id, minlength=1)
+    found = []
+    for number in np.argsort(-sizes, kind="stable")[:most]:
+        if sizes[number] > 1:
+            kept = int(clusters.kept_row[np.argmax(clusters.similar_id == number)])
+            found.append((int(sizes[number]), rows.title[kept].as_py() or rows.id[kept].as_py()))
+    return found
+
+
+def _distances(decided: Decided) -> dict[str, Any]:
+    """The distances among some rows that are compared, and the valley in them, for the report."""
+    prints = decided.fingerprints
+    at = np.flatnonzero(prints.alone == 0)
+    found = some_of(prints.simhash[at], prints.digest[at], SAMPLED_ROWS)
+    dip = distance_valley(found)
+    return {
+        "rows": found.rows,
+        "counts": found.counts.tolist(),
+        "valley": [dip.first, dip.last] if dip.found else None,
+        "reason": dip.reason,
+    }
 
 
 def _made_by(settings: Settings) -> dict[str, str]:

@@ -10,11 +10,13 @@ import numpy.typing as npt
 
 from newsdedup_cli.kernels import join
 from newsdedup_cli.tables import I64, U64
+from newsdedup_cli.valley import Valley, no_valley, valley
 
 EXACT_ROWS = 100_000  # rows up to which every pair is measured
 SAMPLED_PAIRS = 5_000_000_000  # pairs that are measured beyond: a few seconds a core
 GROUPS = 20  # parts of the sample whose spread gives the sampling error
 CHUNK = 512  # rows whose pairs are measured in one call
+BULK = 24  # bits from which nothing is a copy: the valley's lowest point lies before
 
 
 @dataclass
@@ -48,6 +50,19 @@ def measure(simhash: U64, digest: U64, threads: int = 1, seed: int = 0) -> Dista
         counts, errors, measured = sample(simhash, SAMPLED_PAIRS // n, threads, seed)
     equal = equal_texts(digest, simhash)
     return Distances(n, np.maximum(counts - equal, 0), errors, int(equal.sum()), measured)
+
+
+def distance_valley(found: Distances) -> Valley:
+    """The valley in distances; its lowest point lies before the crest of the bulk and before BULK."""
+    if found.rows < 2:
+        return no_valley("nothing to compare")
+    return valley(found.counts, 1, max(2, min(BULK, int(found.counts.argmax()))))
+
+
+def some_of(simhash: U64, digest: U64, most: int) -> Distances:
+    """The distances among at most `most` of the rows, chosen by content, so that their order does not matter."""
+    order = np.lexsort((digest[:, 1], digest[:, 0]))[:most]
+    return measure(simhash[order], digest[order])
 
 
 def every_pair(simhash: U64, threads: int = 1) -> I64:

@@ -10,7 +10,7 @@ import numpy as np
 
 from newsdedup_cli import candidates, pipeline, verify
 from newsdedup_cli.cluster import cluster
-from newsdedup_cli.distances import Distances, measure
+from newsdedup_cli.distances import Distances, distance_valley, measure
 from newsdedup_cli.errors import UserError
 from newsdedup_cli.files.corpus import Column, Corpus
 from newsdedup_cli.kernels import join
@@ -26,7 +26,6 @@ LOWEST = 0.2  # score under which no threshold is asked about
 BINS = 50  # of scores, .02 wide
 THRESHOLDS = (0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9)
 WINDOW = (0.3, 0.86)  # scores among which the lowest point of a valley is looked for
-BULK = 24  # bits from which nothing is a copy: the valley's lowest point lies before
 FARTHEST = 12  # bits up to which the table of distances goes
 SHOWN = 3  # pairs on either side of the threshold that are shown
 SNIPPET = 120  # characters of a row's text that are shown with it
@@ -104,7 +103,7 @@ def histogram(
         with progress.stage("distances"):
             found = measure(prints.simhash[worded], prints.digest[worded], threads, seed)
         comparable = int((prints.alone == 0).sum())
-        dip = _distance_valley(found)
+        dip = distance_valley(found)
         if not scores_decide(settings.matching):
             return _by_distance_alone(run, settings.matching, worded, comparable, found, dip)
         return _by_scores(_Scored(run, settings.matching), worded, comparable, found, dip)
@@ -146,13 +145,6 @@ def _by_distance_alone(
         len(run.scanned.rows), comparable, found, dip, suggestion, len(run.proposed), by_distance=merges,
         over=_to_read(run, over), under=_to_read(run, under),
     )  # fmt: skip
-
-
-def _distance_valley(found: Distances) -> Valley:
-    """The valley in distances; its lowest point lies before the crest of the bulk and before BULK."""
-    if found.rows < 2:
-        return no_valley("nothing to compare")
-    return valley(found.counts, 1, max(2, min(BULK, int(found.counts.argmax()))))
 
 
 def score_valley(counts: I64) -> Valley:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from newsdedup_cli import kernels
-from newsdedup_cli.account import count, gather, name_missing_ids
+from newsdedup_cli.account import count, gather, largest_clusters, name_missing_ids
 from newsdedup_cli.errors import UserError
 from newsdedup_cli.files.corpus import Column, Corpus, check_writable, open_corpus
 from newsdedup_cli.outputs import check_outputs, placed, refuse_input_as_output, write_rows
@@ -19,6 +19,9 @@ from newsdedup_cli.progress import Progress, peak_memory
 from newsdedup_cli.report import write_report
 from newsdedup_cli.settings import Settings
 from newsdedup_cli.task import Job
+from newsdedup_cli.terminal import clipped
+
+LARGEST = 3  # clusters that the summary names
 
 
 @dataclass
@@ -26,6 +29,7 @@ class Done:
     """What a run did."""
 
     counts: dict[str, Any]
+    largest: list[tuple[int, str]]  # size and title of the largest clusters
     problems: int
     job: Job
     progress: Progress
@@ -43,6 +47,10 @@ class Done:
             ("rows", f"{counts['read']:,} read"),
             ("kept", f"{counts['kept']:,}" + (f"  ({alone})" if alone else "")),
             ("removed", f"{counts['removed']:,}  ({by})"),
+            *(
+                ("largest" if i == 0 else "", f"{n:>5,}  {clipped(title, 56)}")
+                for i, (n, title) in enumerate(self.largest)
+            ),
             ("candidates", f"{counts['candidates']:,} pairs for a person"),
             ("rejected", f"{counts['rejected']:,}"),
             ("seconds", f"{counts['seconds']:.1f}, peak memory {counts['peak_bytes'] / 2**20:,.0f} MiB"),
@@ -106,7 +114,9 @@ def run(job: Job, settings: Settings) -> Done:
                     made = gather(corpus, columns, decided, settings, counts, progress, begin, job)
                     write_report(made, report)
     counts |= {"seconds": round(time.perf_counter() - begin, 3), "peak_bytes": peak_memory()}
-    return Done(counts, len(findings.rejects) + len(findings.warnings), job, progress)
+    return Done(
+        counts, largest_clusters(decided, LARGEST), len(findings.rejects) + len(findings.warnings), job, progress
+    )
 
 
 def resolve_columns(corpus: Corpus, settings: Settings, progress: Progress) -> dict[str, list[Column]]:

@@ -24,7 +24,7 @@ def charts(found: Numbers, run: Mapping[str, Any], words: Words) -> list[Chart]:
     return [
         _outcome(found, words),
         _reasons(found, words),
-        _distances(found, matching.get("max_distance"), words),
+        _distances(found, matching.get("max_distance"), run.get("distances", {}), words),
         _scores(found, matching.get("min_score"), words),
         _sizes(found, words),
         _spans(found, words),
@@ -56,11 +56,17 @@ def _reasons(found: Numbers, words: Words) -> Chart:
     return _chart("reasons", "across", words["by_reason"], names=names, series=series, empty=words["nothing"])
 
 
-def _distances(found: Numbers, most: int | None, words: Words) -> Chart:
+def _distances(found: Numbers, most: int | None, every: Mapping[str, Any], words: Words) -> Chart:
     removed, candidates = found.distances
     top = int(np.flatnonzero(removed + candidates).max(initial=0))
     end = min(64, max(top, most or 0, 8) + 1)
     note = words["distances_note"].format("–" if most is None else most, f"{found.exact:,}")
+    marks: list[dict[str, Any]] = [] if most is None else [{"before": most + 1, "label": f"≤ {most}"}]
+    if dip := every.get("valley"):
+        note += " " + words["valley_note"].format(f"{every['rows']:,}", *dip)
+        marks += [{"before": edge, "label": ""} for edge in (dip[0], dip[1] + 1) if edge <= end]
+    elif every:
+        note += " " + words["no_valley_note"].format(f"{every['rows']:,}")
     return _chart(
         "distances",
         "upright",
@@ -71,7 +77,7 @@ def _distances(found: Numbers, most: int | None, words: Words) -> Chart:
             _series(words["removed_series"], "removed", removed[: end + 1]),
             _series(words["candidates_series"], "doubt", candidates[: end + 1]),
         ],
-        marks=[] if most is None else [{"before": most + 1, "label": f"≤ {most}"}],
+        marks=marks,
         empty=words["nothing"],
     )
 

@@ -26,6 +26,14 @@ _WORDS: dict[str, tuple[str, str]] = {
     "figures": ("figures", "数据"),
     "outcome": ("Rows by outcome and reason", "各行的去向与原因"),
     "distances": ("Distance of copies and candidates", "重复稿与待定对的汉明距离"),
+    "valley_note": (
+        "Among all pairs of {} rows there is a valley at {}–{} bits.",
+        "在 {} 行的全部配对中，谷位于 {}–{} 位。",
+    ),
+    "no_valley_note": (
+        "Among all pairs of {} rows there is no valley.",
+        "在 {} 行的全部配对中没有谷。",
+    ),
     "distances_note": (
         "Bits in which the fingerprints differ; the line: --max-distance {}. {} rows with equal texts are left out.",
         "两个指纹不同的位数；竖线：--max-distance {}。文本完全相同的 {} 行未计入。",
