@@ -18,11 +18,11 @@ demo: $(READY)
 	$(BIN)/newsdedup run sample_data/news.parquet -o demo-out/unique.parquet --overwrite
 
 test: $(READY)
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -n 2
 
 # The kernels as plain Python: what the compiler might hide.
 nojit: $(READY)
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -m 'not end_to_end'
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n 2
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -19,13 +20,13 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from newsdedup_cli import clean_chars, clean_lines, clean_markup
-from newsdedup_cli.clean_tables import cue_tables, step_flag, tables
+from newsdedup_cli.clean_tables import CLEANER_VERSION as CLEANER_VERSION
+from newsdedup_cli.clean_tables import cue_tables, hint_classes, step_flag, tables
 from newsdedup_cli.errors import UserError
+from newsdedup_cli.kernels.datelines import ASK, datelines
 from newsdedup_cli.kernels.line_cues import put_rows, row_flags
+from newsdedup_cli.kernels.line_hints import row_hints
 from newsdedup_cli.kernels.normalize import PAD, clean_rows
-
-CLEANER_VERSION = "1"
-"""Changes whenever a cleaned text may change: stored fingerprints of another version do not compare."""
 
 
 @dataclass(frozen=True)
@@ -138,30 +139,18 @@ def _run_lines(text: str, note: Callable[[str], object]) -> str:
     """The line steps, as `_line_steps` runs them over an array."""
     for _ in range(ROUNDS):
         due = int(_flags(pa.array([text], pa.large_string()))[0])
-        changed, text = _due_pass(text, due, note)
+        changed = 0
+        for at, step in enumerate(LINE_STEPS):
+            before, text = text, step.apply(text) if due >> at & 1 else text
+            if text != before:
+                changed |= 1 << at
+                note(step.name)
         if not changed & _AGAIN:
             break
     return _pass(text, LAST_STEPS, note)
 
 
 _AGAIN = sum(1 << at for at, step in enumerate(LINE_STEPS) if step.name not in clean_lines.HEAD_ONLY)
-
-
-def _due_pass(text: str, flags: int, note: Callable[[str], object]) -> tuple[int, str]:
-    """Flags of the steps that changed the text, and the text after the due ones."""
-    changed = 0
-    for at, step in _due_steps(flags):
-        after = step.apply(text)
-        if after != text:
-            changed |= 1 << at
-            note(step.name)
-        text = after
-    return changed, text
-
-
-@cache
-def _due_steps(flags: int) -> tuple[tuple[int, Step], ...]:
-    return tuple((at, step) for at, step in enumerate(LINE_STEPS) if flags >> at & 1)
 
 
 def _pass(text: str, steps: Iterable[Step], note: Callable[[str], object]) -> str:
@@ -207,47 +196,92 @@ def _flags(texts: pa.LargeStringArray) -> NDArray[np.int64]:
     return flags
 
 
-def _line_steps(texts: pa.LargeStringArray) -> pa.LargeStringArray:
-    """The line steps on the rows whose flags ask for them, round by round; then the marks at the end."""
-    flags = _flags(texts)
-    new = _datelines(texts, np.flatnonzero(flags == _DATELINE))
-    rows = np.flatnonzero(flags & ~_DATELINE)
-    now, flags = texts.take(pa.array(rows)), flags[rows]
-    for _ in range(ROUNDS):
-        done = [_due_pass(text, flag, _ignore) for text, flag in zip(now.to_pylist(), flags.tolist(), strict=True)]
-        new.update((row, (text, None)) for row, (fired, text) in zip(rows.tolist(), done, strict=True) if fired)
-        again = [at for at, (fired, _) in enumerate(done) if fired & _AGAIN]
-        rows, now = rows[again], pa.array([done[at][1] for at in again], pa.large_string())
-        flags = _flags(now)
-    return _put(texts, new)
+def _hints(texts: pa.LargeStringArray, any_end: bool = False) -> NDArray[np.int64]:
+    """Bit i for each text that LINE_STEPS[i] may change as it stands, the dateline aside."""
+    data, offsets = _buffers(texts)
+    scratch = np.empty(int(np.diff(offsets).max(initial=0)) + 2, np.int64)
+    hints = np.empty(len(texts), np.int64)
+    row_hints(data, offsets, *cue_tables()[:4], hint_classes(), any_end, scratch, hints)
+    return hints
+
+
+def _all_hints(texts: list[str]) -> NDArray[np.int64]:
+    """Bit i for each text that LINE_STEPS[i] may change, whatever the flags it once had."""
+    array = pa.array(texts, pa.large_string())
+    first, _ = _datelines(array)
+    return _hints(array, any_end=True) | np.where(first != -1, _DATELINE, 0)
+
+
+def _datelines(texts: pa.LargeStringArray) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """First byte and end of the dateline in each text; first -1 where there is none, ASK where unknown."""
+    first, stop = np.empty(len(texts), np.int64), np.empty(len(texts), np.int64)
+    datelines(*_buffers(texts), first, stop)
+    return first, stop
 
 
 _DATELINE = step_flag("dateline")
-_WINDOW = 4 * clean_lines.DATELINE_WINDOW
+_APART = 600
+"""Bytes: with so many behind a dateline, the steps for the end of the text do not see the lines before it."""
 
 
-def _datelines(texts: pa.LargeStringArray, rows: NDArray[np.int64]) -> dict[int, tuple[str, int | None]]:
-    """New beginnings, with the bytes they stand for, of rows that can have nothing else than a dateline."""
-    data, offsets = _buffers(texts)
-    new: dict[int, tuple[str, int | None]] = {}
-    for row, start, end in zip(rows.tolist(), offsets[rows].tolist(), offsets[rows + 1].tolist(), strict=True):
-        head = data[start : min(end, start + _WINDOW)].tobytes().decode("utf-8", "ignore")
-        after = clean_lines.dateline(head)
-        if after != head:
-            new[row] = after, len(head.encode())
+def _line_steps(texts: pa.LargeStringArray) -> pa.LargeStringArray:
+    """The line steps: the kernels' cuts, and in Python the rows with a hint; then the marks at the end."""
+    first, stop = _datelines(texts)
+    hints = _hints(texts)
+    close = (first == ASK) | (first > 0) & (np.diff(_buffers(texts)[1]) - stop < _APART)
+    hints[first != -1] |= _DATELINE
+    return _put(texts, (first, stop), _changed(texts, np.flatnonzero((hints & ~_DATELINE != 0) | close), hints))
+
+
+def _changed(texts: pa.LargeStringArray, rows: NDArray[np.int64], hints: NDArray[np.int64]) -> dict[int, str]:
+    """The rows after the line steps, round by round, as far as they differ."""
+    new: dict[int, str] = {}
+    now = texts.take(pa.array(rows))
+    flags, hints, left = _flags(now), hints[rows], _decoded(now)
+    for last in range(ROUNDS):
+        fired = _round(left, flags, hints)
+        new.update((row, text) for row, text, bits in zip(rows.tolist(), left, fired.tolist(), strict=True) if bits)
+        again = np.flatnonzero(fired & _AGAIN)
+        if not again.size or last == ROUNDS - 1:
+            break
+        rows, left = rows[again], [left[at] for at in again.tolist()]
+        flags, hints = _flags(pa.array(left, pa.large_string())), _all_hints(left)
     return new
 
 
-def _put(texts: pa.LargeStringArray, new: dict[int, tuple[str, int | None]]) -> pa.LargeStringArray:
-    """The texts with new beginnings for so many bytes (None: all) put in, without the marks that end them."""
+def _decoded(texts: pa.LargeStringArray) -> list[str]:
+    """`to_pylist` of texts without nulls, several times as fast."""
+    data, offsets = _buffers(texts)
+    whole, ends = data.tobytes(), offsets.tolist()
+    return [whole[start:end].decode() for start, end in pairwise(ends)]
+
+
+def _round(texts: list[str], flags: NDArray[np.int64], hints: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Flags of the steps that changed each text, in place; one without a hint would leave it as it is."""
+    fired = np.zeros(len(texts), np.int64)
+    for at, step in enumerate(LINE_STEPS):
+        moved = []
+        for row in np.flatnonzero(flags & hints & 1 << at).tolist():
+            after = step.apply(texts[row])
+            if after != texts[row]:
+                texts[row] = after
+                moved.append(row)
+        fired[moved] |= 1 << at
+        moved = [row for row in moved if flags[row] >> at + 1]
+        if moved:
+            hints[moved] = _all_hints([texts[row] for row in moved])
+    return fired
+
+
+def _put(
+    texts: pa.LargeStringArray, cuts: tuple[NDArray[np.int64], NDArray[np.int64]], new: dict[int, str]
+) -> pa.LargeStringArray:
+    """The texts without the cuts (first byte, -1 for none, and end), the new ones put in, end marks gone."""
     data, offsets = _buffers(texts)
     rows = np.array(sorted(new), np.int64)
-    begin = [new[row] for row in rows.tolist()]
-    lengths = np.diff(offsets)[rows].tolist()
-    replaced = np.array([length if n is None else n for (_, n), length in zip(begin, lengths, strict=True)], np.int64)
-    new_data, new_offsets = _buffers(pa.array([text for text, _ in begin], pa.large_string()))
+    new_data, new_offsets = _buffers(pa.array([new[row] for row in rows.tolist()], pa.large_string()))
     out, ends = np.empty(data.size, np.uint8), np.empty(offsets.size, np.int64)
-    put_rows(data, offsets, rows, replaced, new_data, new_offsets, out, ends)
+    put_rows(data, offsets, *cuts, rows, new_data, new_offsets, out, ends)
     return _strings(out[: ends[-1]], ends)
 
 

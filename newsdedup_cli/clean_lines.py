@@ -83,6 +83,7 @@ def headline_tags(text: str) -> str:
 
 _TITLE_PAREN = re.compile(r"（原(?:标题|题|题为|标题为)[：《](?:[^（）\n]|（[^（）\n]*）){1,90}）")
 _TITLE_LINE = re.compile(r"[（\[]?原(?:标题|题|文标题)：[^。\n]{0,70}")
+_TITLE_CUES = ("原标题", "原题", "原文标题：")
 _TITLE = re.compile(f"(?:{_TITLE_PAREN.pattern}|{_TITLE_LINE.pattern})")
 
 
@@ -91,13 +92,15 @@ def original_title(text: str) -> str:
     found = _TITLE_PAREN.match(text)
     if found:
         text = text[found.end() :].lstrip("\n")
+    if not any(cue in text for cue in _TITLE_CUES):
+        return text
     return _lines_out(text, HEAD, TAIL, 100, _TITLE.fullmatch)
 
 
 _BYLINE = r"（[^（）。\n]{0,50}）"
 _REPORTER = r"（[^（）。\n]{0,20}(?:记者|通讯员|编辑|实习生|作者|主播|编译)[^（）。\n]{0,50}）"
 _DATELINE = re.compile(
-    rf"(?:[{_HAN}a-z0-9·./\- ]{{2,26}}?(?:{_BYLINE})?)?(?:\d{{2,4}}年)?\d{{1,2}}月\d{{1,2}}日(?:[上下]午|"
+    rf"(?:[{_HAN}a-z0-9·./\- ]{{2,26}}?(?:{_BYLINE})?)?(?:[0-9]{{2,4}}年)?[0-9]{{1,2}}月[0-9]{{1,2}}日(?:[上下]午|"
     rf"凌晨|晚间?|早间)?"
     rf"(?:电(?![量力价网商影视话台梯动池器子脑信报缆费表机厂站车源竞玩])|讯(?![息号问])|消息|专电|"
     rf"快讯)(?:{_BYLINE})?(?:题：|[：，])?"
@@ -140,11 +143,19 @@ _CREDIT_LINE = re.compile(
     rf"|（(?:完|终|终稿|全文完|本文完)）|(?:—|·)?(?:end|全文完)(?:—|·)?"
     rf"|by [a-z.'-]+(?: [a-z.'-]+){{1,2}}|（?(?:reporting|writing|editing) by [^。]{{2,80}}）?"
 )
+_WITH_COMMA = re.compile(r"//|www\.|ing by ")
 _DATE_LINE = re.compile(rf"[（\[]?{_DATE}[）\]]?")
 
 
+def _is_credit(line: str) -> bool:
+    """Whether a line has the form; no credit holds a 。 before its end, few a ，: a cheap test first."""
+    if "。" in line[:-1] or ("，" in line and not _WITH_COMMA.search(line)):
+        return False
+    return bool(_CREDIT_LINE.fullmatch(line))
+
+
 def _is_late_credit(line: str) -> bool:
-    return bool(_CREDIT_LINE.fullmatch(line)) and not _DATE_LINE.fullmatch(line)
+    return _is_credit(line) and not _DATE_LINE.fullmatch(line)
 
 
 def credits(text: str) -> str:
@@ -152,7 +163,7 @@ def credits(text: str) -> str:
     text, cut, last = text.rpartition("\n")
     if not cut or not _DATE_LINE.fullmatch(last):
         text, cut, last = f"{text}{cut}{last}", "", ""
-    text = _lines_out(text, HEAD, 0, 60, _CREDIT_LINE.fullmatch)
+    text = _lines_out(text, HEAD, 0, 60, _is_credit)
     text = _lines_out(text, 0, TAIL, 60, _is_late_credit)
     return f"{text}{cut}{last}"
 
@@ -251,7 +262,7 @@ def _is_title(line: str) -> bool:
     return len(line) <= 60 and "。" not in line
 
 
-_DISCLAIMER = re.compile(rf"(?={DISCLAIMER_HEAD}).*?(?:{DISCLAIMER_BODY}).*")
+_DISCLAIMER = re.compile(DISCLAIMER_HEAD)
 _LABEL = re.compile(
     r"[（\[]?(?:(?:免责|版权|转载)(?:声明|说明|条款)|(?:特别|郑重|重要|法律|原创|网站)声明)[\]）]?[：]?"
 )
@@ -260,6 +271,16 @@ _SENTENCE = re.compile(r"[^。！？；]*[。！？；]*[\"）\]]*")
 
 
 _NOTICE_WORDS = re.compile(ANY_CUES["disclaimers"])
+
+
+def _is_disclaimer(sentence: str) -> bool:
+    """Whether a sentence begins as notices do and says what they say; cheap tests first."""
+    return bool(
+        len(sentence) <= 160
+        and _DISCLAIMER.match(sentence)
+        and _NOTICE_WORDS.search(sentence)
+        and _DISCLAIMER_CUE.search(sentence)
+    )
 
 
 def _without_disclaimer(line: str) -> str:
@@ -271,7 +292,7 @@ def _without_disclaimer(line: str) -> str:
         return ""
     sentences = [part for part in _SENTENCE.findall(line) if part]
     end = len(sentences)
-    while end and len(sentences[end - 1]) <= 160 and _DISCLAIMER.fullmatch(sentences[end - 1]):
+    while end and _is_disclaimer(sentences[end - 1]):
         end -= 1
     return "".join(sentences[:end]) if end < len(sentences) else line
 

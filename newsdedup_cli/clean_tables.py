@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import tempfile
 import unicodedata
+import zipfile
 from functools import cache
 from html.entities import html5, name2codepoint
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from newsdedup_cli import clean_chars, clean_lines, clean_markup, clean_words
+from newsdedup_cli.kernels import cache_folder, line_hints
+
+CLEANER_VERSION = "1"
+"""Changes whenever a cleaned text may change: stored fingerprints of another version do not compare."""
 
 KEEP, DELETE, SLOW, SEQUENCE = 0, -1, -2, -3
 """In `fold`: stays; goes; the row needs composition; sequence SEQUENCE - value. Above 0: the new point."""
@@ -167,15 +176,51 @@ def _name_table() -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
     return names, kinds
 
 
-@cache
-def tables() -> Tables:
-    """All arrays, made once a process (about .1 s)."""
+def _made_tables() -> Tables:
     flat, sequences = _fold_table()
     index, fold = _paged(flat)
     kind_index, kind = _paged(_kind_table())
     ends = np.cumsum([0, *map(len, sequences)], dtype=np.int64)
     joined = np.frombuffer(b"".join(sequences), np.uint8)
     return Tables(index, fold, kind_index, kind, joined, ends, *_name_table())
+
+
+def _stored_at() -> Path:
+    """Where the arrays lie: the name holds all that they come from, so that no old ones are read."""
+    made_from = hashlib.sha256(f"{CLEANER_VERSION} {unicodedata.unidata_version} {np.__version__}".encode())
+    for module in (clean_chars, clean_markup):
+        made_from.update(Path(str(module.__file__)).read_bytes())
+    made_from.update(Path(__file__).read_bytes())
+    return cache_folder() / f"characters-{made_from.hexdigest()[:20]}.npz"
+
+
+def _store(made: Tables, path: Path) -> None:
+    """Write beside and rename: another process never reads half a file."""
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.stem, suffix=".tmp", delete=False) as file:
+        try:
+            np.savez(file, **made._asdict())
+            file.close()
+            Path(file.name).replace(path)
+        except OSError:
+            Path(file.name).unlink(missing_ok=True)
+            raise
+
+
+def _load(path: Path) -> Tables:
+    with np.load(path, allow_pickle=False) as stored:
+        return Tables(**{name: stored[name] for name in Tables._fields})
+
+
+@cache
+def tables() -> Tables:
+    """All arrays: from the cache folder; made (.3 s) where they do not lie there yet."""
+    try:
+        return _load(_stored_at())
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+        made = _made_tables()
+    with contextlib.suppress(OSError):  # without a folder to write to they are made anew in each process
+        _store(made, _stored_at())
+    return made
 
 
 class CueTables(NamedTuple):
@@ -223,6 +268,22 @@ def _firsts() -> NDArray[np.uint8]:
     for words in (*clean_words.ANY_CUES.values(), clean_words.DATELINE_CUES):
         firsts[[ord(cue[0]) for cue in words.split("|")]] = 1
     return firsts
+
+
+def _letters(words: str) -> set[int]:
+    """Code points of the ideographs in a pattern of words."""
+    return {ord(char) for char in words if ord(char) >= 0x3400}
+
+
+@cache
+def hint_classes() -> NDArray[np.uint8]:
+    """Classes of the code points of three bytes, as `line_hints` asks for them."""
+    classes = _firsts() * np.uint8(line_hints.CUE)
+    calls = f"{clean_words.CALL}|{clean_words.CHANNEL}|分享|用微信|扫一扫|长按"
+    classes[list(_letters(clean_words.NAV_WORD))] |= line_hints.LINK
+    classes[list(_letters("".join(word[:1] for word in calls.split("|"))))] |= line_hints.CALL
+    classes[list(_letters(clean_words.NOTICE_FIRSTS))] |= line_hints.NOTICE
+    return classes
 
 
 def step_flag(name: str) -> int:

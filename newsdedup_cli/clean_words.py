@@ -72,6 +72,9 @@ DISCLAIMER_HEAD = (
     r"this material|the views|the opinions|[\u3400-\u9fff]{2,6}(?:客户端|号)[系未])"
 )
 
+NOTICE_FIRSTS = "免版转特郑重法原网风声说提条本此该文以上凡未非如若投据注部内稿图来素登任欢"
+"""The ideographs that DISCLAIMER_HEAD may begin with; its last form aside, which holds 系 or 未."""
+
 DISCLAIMER_BODY = (
     r"(?:不|仅|并不|只)代表.{0,20}(?:观点|立场|看法|意见|无关)|不构成.{0,16}(?:建议|依据|意见)|(?:未经|"
     r"非经).{0,16}(?:授权|许可|同意|允许).{0,30}"

@@ -26,7 +26,8 @@ td,th{padding:.15rem .7rem;text-align:right;font-variant-numeric:tabular-nums}
 code{overflow-wrap:anywhere}
 """
 DRAWN = """text{font:12px system-ui,sans-serif;fill:var(--ink,#1b1f24)}.bar{fill:var(--bar,#3b6ea8)}
-.held{fill:var(--held,#c7903b)}.dip{fill:var(--dip,#2e8b5733)}line{stroke:var(--line,#8a939d)}"""
+.held{fill:var(--held,#c7903b)}.dip{fill:var(--dip,#2e8b5733)}line{stroke:var(--line,#8a939d)}
+.ground{fill:var(--paper,#fff)}"""
 
 
 def check(paths: Sequence[Path]) -> None:
@@ -71,7 +72,8 @@ def as_svg(found: Histogram) -> str:
     step = TOP + HEIGHT + FOOT
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {LEFT + WIDTH + 20} {step * len(drawn)}" role="img">'
-        f"<style>{DRAWN}</style>"
+        # A picture by itself may stand on a dark page.
+        f'<style>{DRAWN}</style><rect class="ground" width="100%" height="100%"/>'
     ]
     for i, chart in enumerate(drawn):
         parts.append(f'<g transform="translate({LEFT},{TOP + i * step})">{_chart(*chart)}</g>')

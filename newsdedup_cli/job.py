@@ -42,13 +42,14 @@ class Done:
         """A few lines for a person."""
         counts = self.counts
         by = ", ".join(f"{name} {n:,}" for name, n in counts["removed_by"].items() if n) or "none"
+        digits = len(f"{max(self.largest)[0]:,}") if self.largest else 0
         alone = ", ".join(f"{name} {n:,}" for name, n in counts["kept_alone"].items() if n)
         lines = [
             ("rows", f"{counts['read']:,} read"),
             ("kept", f"{counts['kept']:,}" + (f"  ({alone})" if alone else "")),
             ("removed", f"{counts['removed']:,}  ({by})"),
             *(
-                ("largest" if i == 0 else "", f"{n:>5,}  {clipped(title, 56)}")
+                ("largest" if i == 0 else "", f"{n:>{digits},}  {clipped(title, 56)}")
                 for i, (n, title) in enumerate(self.largest)
             ),
             ("candidates", f"{counts['candidates']:,} pairs for a person"),
@@ -84,7 +85,7 @@ def run(job: Job, settings: Settings) -> Done:
     if out_format == "xlsx" and not job.dry_run:
         check_writable(corpus, out_format)
     if not kernels.is_warm():
-        progress.say("first run: compiling for this machine, once, about a minute")
+        progress.say("first run: compiling for this machine, once: a minute or two")
     decided = decide(
         corpus,
         columns,

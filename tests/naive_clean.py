@@ -32,11 +32,6 @@ def nfkc_casefold(char: str) -> str:
     return char
 
 
-def put(texts: list[str], new: dict[int, tuple[str, int | None]]) -> list[str]:
-    """`put_rows`: the texts, some with a new beginning for so many bytes (None: all), without end marks."""
-    out = []
-    for row, text in enumerate(texts):
-        start, replaced = new.get(row, ("", 0))
-        rest = b"" if replaced is None else text.encode()[replaced:]
-        out.append(clean_lines.end_marks(start + rest.decode()))
-    return out
+def put(texts: list[str], new: dict[int, str]) -> list[str]:
+    """`put_rows`: the texts, some new, without end marks."""
+    return [clean_lines.end_marks(new.get(row, text)) for row, text in enumerate(texts)]

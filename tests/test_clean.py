@@ -15,9 +15,10 @@ from conftest import NO_JIT
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newsdedup_cli import clean, clean_chars, clean_lines, clean_markup
+from newsdedup_cli import clean, clean_chars, clean_lines, clean_markup, clean_tables
 from newsdedup_cli.clean import CleanSettings, basic_texts, classic_clean, clean_texts, fired
 from newsdedup_cli.errors import UserError
+from newsdedup_cli.kernels.datelines import ASK
 
 CASES = Path(__file__).parent / "cases" / "clean"
 DEFAULT = CleanSettings()
@@ -288,9 +289,99 @@ def test_rows_do_not_depend_on_their_neighbours(texts: list[str]):
 @given(st.lists(st.sampled_from(["甲，", "乙。。", "", "丙…—", "a"]), max_size=6), st.data())
 def test_put_rows_twin(texts: list[str], data: st.DataObject):
     rows = data.draw(st.sets(st.integers(0, len(texts) - 1))) if texts else set()
-    whole = data.draw(st.booleans())
-    new = {row: (texts[row][:1], None if whole else len(texts[row][:2].encode())) for row in rows}
-    assert clean._put(large(texts), new).to_pylist() == naive_clean.put(texts, new)
+    new = {row: texts[row][:1] for row in rows}
+    sizes = np.array([data.draw(st.integers(0, len(text))) for text in texts], np.int64) * 3
+    sizes[[bool(text) and text.isascii() for text in texts]] = 0
+    first = np.array([data.draw(st.sampled_from([-1, 0])) for _ in texts], np.int64)
+    cut = [text if at < 0 else text[size // 3 :] for text, at, size in zip(texts, first, sizes, strict=True)]
+    assert clean._put(large(texts), (first, sizes), new).to_pylist() == naive_clean.put(cut, new)
+
+
+@given(st.lists(st.sampled_from(LINES), min_size=1, max_size=8).map("\n".join), st.booleans())
+def test_hints_name_every_step_that_changes_a_text(text: str, settled: bool):
+    """Without a hint a step is not even tried: it must leave the text as it is."""
+    text = basic(text) if settled else clean_lines.end_marks(basic(text))
+    hints = int(clean._all_hints([text])[0])
+    missed = [s.name for at, s in enumerate(clean.LINE_STEPS) if not hints >> at & 1 and s.apply(text) != text]
+    assert missed == []
+
+
+DATES = [
+    *"本报网某社台刊端甲乙江",
+    "讯",
+    "消息",
+    "快讯",
+    "报道",
+    "电",
+    "综合",
+    "3",
+    "12",
+    "2024",
+    "年",
+    "月",
+    "日",
+    "晚间",
+    "上午",
+]
+DATES += [
+    "（",
+    "）",
+    "记者",
+    "通讯员",
+    "实习生",
+    "编译",
+    "，",
+    "：",
+    "题：",
+    "。",
+    "\n",
+    " ",
+    "a",
+    "·",
+    "-",
+    "—",
+    "据",
+    "上接",
+    "3月5日电",
+]
+
+
+@given(st.lists(st.sampled_from(DATES), min_size=1, max_size=14).map("".join))
+def test_datelines_twin(text: str):
+    (first,), (stop,) = clean._datelines(large([text]))
+    coded = text.encode()
+    if first != ASK:
+        cut = text if first < 0 else (coded[:first] + coded[stop:]).decode()
+        assert cut == clean_lines.dateline(text)
+
+
+def test_datelines_near_the_window_are_left_to_the_plain_step():
+    for size in (60, 110, 125, 128, 130, 134, 390, 399, 410):
+        text = f"{'甲' * size}\n本报讯大桥通车"
+        (first,), _ = clean._datelines(large([text]))
+        assert first in (ASK, 3 * size + 1)
+        assert one(text) == clean.clean_text(text, DEFAULT)
+
+
+def test_tables_are_stored_and_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(clean_tables, "cache_folder", lambda: tmp_path)
+    made, read = clean_tables.tables.__wrapped__(), clean_tables.tables.__wrapped__()
+    assert [path.suffix for path in tmp_path.iterdir()] == [".npz"]
+    for one, other in zip(made, read, strict=True):
+        assert one.dtype == other.dtype
+        assert np.array_equal(one, other)
+    next(tmp_path.iterdir()).write_bytes(b"PK cut")
+    assert np.array_equal(clean_tables.tables.__wrapped__().fold, made.fold)
+    monkeypatch.setattr(clean_tables, "cache_folder", lambda: tmp_path / "missing")
+    assert np.array_equal(clean_tables.tables.__wrapped__().fold, made.fold)
+
+
+RUNS = [*PIECES, "，，", "。。", "1.5", "3-4", "a b", "2,000", "《书》", "中文中文中文中文", "ABC", "！"]
+
+
+@given(st.lists(st.sampled_from(RUNS), min_size=30, max_size=90).map("".join))
+def test_runs_of_64_bytes_equal_plain_steps(text: str):
+    assert basic(text) == naive_clean.basic(text)
 
 
 @pytest.mark.parametrize(

@@ -108,7 +108,8 @@ def test_compressed_in_and_out(cli, tmp_path, rows, news):
 def test_summary_and_guess(cli, news, rows):
     err = cli("run", news, "-o", "u.csv").err
     assert "columns guessed: id=id, title=title, text=content, date=pub_time, source=source, url=url\n" in err
-    lines = dict(line.split(None, 1) for line in err.splitlines()[-8:])
+    lines = dict(line.split(None, 1) for line in err.splitlines()[1:] if not line.startswith(" "))
+    assert lines["largest"].startswith("12  ")
     assert lines["rows"] == f"{len(rows)} read"
     assert lines["rejected"] == "0"
     assert lines["out"] == "u.csv"

@@ -43,7 +43,7 @@ def opened_question(inputs: tuple[str, ...], values: Mapping[str, Any], settings
     corpus = open_corpus(inputs, task.read, task.tmpdir)
     columns = job.resolve_columns(corpus, settings, progress)
     if not kernels.is_warm():
-        progress.say("first run: compiling for this machine, once, about a minute")
+        progress.say("first run: compiling for this machine, once: a minute or two")
     return {
         "corpus": corpus,
         "columns": columns,

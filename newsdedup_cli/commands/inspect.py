@@ -60,7 +60,7 @@ def command(ctx: click.Context, /, inputs: tuple[str, ...], **values: Any) -> No
     )
     corpus = open_corpus(inputs, read, values["tmpdir"])
     if not kernels.is_warm():
-        progress.say("first run: compiling for this machine, once, about a minute")
+        progress.say("first run: compiling for this machine, once: a minute or two")
     found = survey.survey(corpus, settings.columns, settings.matching, progress, values["limit"])
     line = _next_command(ctx, inputs, found)
     click.echo(survey_text.as_json(found, line) if values["as_json"] else survey_text.draw(found, screen(), line))

@@ -19,7 +19,7 @@ _SLOTS = 4095
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
-@kernel(types.int64(types.uint64, _U8, _I8))
+@kernel()
 def look_up(key, keys, flags):
     """Flags of a cue key in the hash table `keys`, `flags` of 4096 slots; 0 if it is not there."""
     slot = np.int64((key * _MULTIPLIER) >> np.uint64(52))
@@ -30,7 +30,7 @@ def look_up(key, keys, flags):
     return 0
 
 
-@kernel(types.uint64(_U1, types.int64, types.int64, types.int64))
+@kernel()
 def _wide_key(data, at, end, count):
     """The bytes of `count` characters of three bytes at `at` as one number; 0 if there are fewer."""
     if at + 3 * count > end:
@@ -43,7 +43,7 @@ def _wide_key(data, at, end, count):
     return key
 
 
-@kernel(types.uint64(_U1, types.int64, types.int64))
+@kernel()
 def _word_key(data, at, end):
     """The first eight letters, or fewer, of the Latin word at `at`."""
     key = np.uint64(0)
@@ -54,7 +54,7 @@ def _word_key(data, at, end):
     return key
 
 
-@kernel(types.int64(_U1, types.int64, types.int64, types.int64, types.int64))
+@kernel()
 def _first_letter(data, at, end, date_flags, page_flags):
     """8192 x position of the first letter of a line, marks skipped, with flags for digits before it."""
     flags = 0
@@ -74,7 +74,7 @@ def _first_letter(data, at, end, date_flags, page_flags):
     return min(at, end) * 8192 + flags
 
 
-@kernel(types.int64(_U1, types.int64, types.int64, _U8, _I8, types.int64, types.int64))
+@kernel()
 def _start_flags(data, at, end, keys, flags, date_flags, page_flags):
     """Flags of what a line begins with."""
     packed = _first_letter(data, at, end, date_flags, page_flags)
@@ -88,7 +88,7 @@ def _start_flags(data, at, end, keys, flags, date_flags, page_flags):
     return found | look_up(_wide_key(data, first, end, 2), keys, flags)
 
 
-@kernel(types.int64(_U1, types.int64, types.int64, _U8, _I8, _U1))
+@kernel()
 def _any_flags(data, at, end, keys, flags, firsts):
     """Flags of all that a line holds."""
     found, inside = 0, False
@@ -118,7 +118,7 @@ def _any_flags(data, at, end, keys, flags, firsts):
     return found
 
 
-@kernel(types.int64(_U1, types.int64))
+@kernel()
 def _boundary(data, at):
     """The first position from `at` on where a character begins."""
     while 0x80 <= data[at] < 0xC0:
@@ -126,7 +126,7 @@ def _boundary(data, at):
     return at
 
 
-@kernel(types.int64(_U1, types.int64, types.int64, types.int64))
+@kernel()
 def _mark_before(data, start, end, back):
     """Code point of the three-byte character (or the byte) that ends `back` bytes before `end`; 0 if none."""
     at = end - back
@@ -139,7 +139,7 @@ def _mark_before(data, start, end, back):
     return ((np.int64(data[at - 3]) & 15) << 12) | ((np.int64(data[at - 2]) & 63) << 6) | (np.int64(data[at - 1]) & 63)
 
 
-@kernel(types.boolean(_U1, types.int64, types.int64))
+@kernel()
 def _open_ended(data, start, end):
     """Whether the text ends in something else than a sentence's mark: only then something is glued to it."""
     mark = _mark_before(data, start, end, 0)
@@ -147,6 +147,19 @@ def _open_ended(data, start, end):
         before = _mark_before(data, start, end, 3 if mark == 0x3002 else 1)
         return before == 0xFF09 or before == 0x3002 or before == 42 or before == 93
     return not (mark == 0xFF01 or mark == 0xFF1F or mark == 34 or mark == 0x2026)
+
+
+@kernel()
+def _may_be_code(data, start, end):
+    """Whether a line has no ideograph, and marks of programs or few letters."""
+    brace = False
+    for at in range(start, end):
+        byte = data[at]
+        if 0xE4 <= byte <= 0xE9:
+            return False
+        if byte == 123 or byte == 125 or byte == 61:
+            brace = True
+    return brace or end - start <= 40 or data[start] == 34 or data[end - 1] == 0x9B
 
 
 @kernel(types.void(_U1, _I8, _U8, _I8, _U8, _I8, _U8, _I8, _U1, _I8, _OUT8, _OUT8))
@@ -179,23 +192,15 @@ def row_flags(
             out[row] = 0
             continue
         lines[0] = start
-        wide, brace = False, False
-        for at in range(start, end):
-            byte = data[at]
-            if 0xE4 <= byte <= 0xE9:
-                wide = True
-            elif byte == 123 or byte == 125 or byte == 61:
-                brace = True
-            elif byte == 10:
-                if not wide and (brace or data[lines[count]] == 34 or at - lines[count] <= 40 or data[at - 1] == 0x9B):
-                    found |= code
+        for at in range(np.uint64(start), np.uint64(end)):  # unsigned: no test for negative positions
+            if data[at] == 10:
                 count += 1
-                lines[count] = at + 1
-                wide, brace = False, False
-        if not wide and (brace or data[lines[count]] == 34 or end - lines[count] <= 40 or data[end - 1] == 0x9B):
-            found |= code
+                lines[count] = np.int64(at) + 1
         count += 1
         lines[count] = end + 1
+        for line in range(count):
+            if not found & code and _may_be_code(data, lines[line], lines[line + 1] - 1):
+                found |= code
         for line in range(count):
             if line >= head and line < count - 2 * tail:
                 continue
@@ -219,7 +224,7 @@ def row_flags(
         out[row] = found
 
 
-@kernel(types.boolean(types.int64))
+@kernel()
 def _is_end_mark(point):
     """。！，；：、…—: what a text may end in without saying anything by it."""
     return (
@@ -234,26 +239,30 @@ def _is_end_mark(point):
     )
 
 
-@kernel(types.void(_U1, _I8, _I8, _I8, _U1, _I8, _OUT1, _OUT8))
-def put_rows(data, offsets, rows, replaced, new_data, new_offsets, out, ends):
-    """Copy the texts to `out`, those numbered in `rows` with a new beginning, all without end marks.
+@kernel(types.void(_U1, _I8, _I8, _I8, _I8, _U1, _I8, _OUT1, _OUT8))
+def put_rows(data, offsets, first, stop, rows, new_data, new_offsets, out, ends):
+    """Copy the texts to `out` without end marks, some without a piece, those numbered in `rows` new.
 
-    data u1[B], offsets i8[N+1]; rows i8[K] ascending; replaced i8[K]: how many bytes at the start of the row
-    new_data u1[C], new_offsets i8[K+1] stand for, never with fewer; out u1[B]; ends i8[N+1].
+    data u1[B], offsets i8[N+1]; first, stop i8[N]: the bytes of a row to leave out, first -1 for none;
+    rows i8[K] ascending; new_data u1[C], new_offsets i8[K+1], no text longer than the old; out u1[B]; ends
+    i8[N+1].
     """
     size, k = np.int64(0), 0
     ends[0] = 0
     for row in range(offsets.size - 1):
-        new = k < rows.size and rows[k] == row
-        first, start, end = size, offsets[row], offsets[row + 1]
-        if new:
+        begin, start, end = size, offsets[row], offsets[row + 1]
+        if k < rows.size and rows[k] == row:
             length = new_offsets[k + 1] - new_offsets[k]
             out[size : size + length] = new_data[new_offsets[k] : new_offsets[k + 1]]
             size += length
-            start += replaced[k]
+            start = end
             k += 1
+        elif first[row] >= 0:
+            out[size : size + first[row]] = data[start : start + first[row]]
+            size += first[row]
+            start += stop[row]
         out[size : size + end - start] = data[start:end]
         size += end - start
-        while size - first >= 3 and _is_end_mark(_mark_before(out, first, size, 0)):
+        while size - begin >= 3 and _is_end_mark(_mark_before(out, begin, size, 0)):
             size -= 3
         ends[row + 1] = size

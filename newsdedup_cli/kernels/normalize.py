@@ -218,7 +218,7 @@ def _settle_run_compiled(data, at, out, size):
     return lambda data, at, out, size: _settle_run(data, at, out, size)
 
 
-@kernel(types.int64(_U1, types.int64, types.int64, types.uint64, _U8, _I4, types.boolean))
+@kernel()
 def _name_kind(data, start, stop, salt, names, kinds, lower):
     """Flags of the name data[start:stop] in the hash table `names`, `kinds`; 0 if it is not there."""
     value = _BASIS ^ salt
@@ -235,7 +235,7 @@ def _name_kind(data, start, stop, salt, names, kinds, lower):
     return np.int64(0)
 
 
-@kernel(types.boolean(_U1, types.int64, types.int64, _U1))
+@kernel()
 def _starts(data, at, end, word):
     """Whether data[at:end] begins with `word` (lower case), ASCII case aside."""
     if at + word.size > end:
@@ -249,7 +249,7 @@ def _starts(data, at, end, word):
     return True
 
 
-@kernel(types.int64(_U1, types.int64, types.int64, _U1))
+@kernel()
 def _find(data, at, end, word):
     """First position of `word` in data[at:end], -1 if none."""
     for k in range(at, end - word.size + 1):
@@ -258,7 +258,7 @@ def _find(data, at, end, word):
     return -1
 
 
-@kernel(types.int64(_U1, types.int64, types.int64, _U1))
+@kernel()
 def _rfind(data, at, end, word):
     """Last position of `word` in data[at:end], -1 if none."""
     for k in range(end - word.size, at - 1, -1):
@@ -267,12 +267,12 @@ def _rfind(data, at, end, word):
     return -1
 
 
-@kernel(types.boolean(types.int64))
+@kernel()
 def _is_space(byte):
     return byte == 32 or 9 <= byte <= 13
 
 
-@kernel(types.int64(types.int64))
+@kernel()
 def _letter(byte):
     """1 for an ASCII letter, 2 for a digit, else 0."""
     if 97 <= byte <= 122 or 65 <= byte <= 90:
@@ -280,7 +280,7 @@ def _letter(byte):
     return 2 if 48 <= byte <= 57 else 0
 
 
-@kernel(types.int64(_U1, types.int64, types.int64))
+@kernel()
 def _to_close(data, at, end):
     """Position behind the next `>` if no `<` comes before it, else -1."""
     while at < end:
@@ -292,7 +292,7 @@ def _to_close(data, at, end):
     return -1
 
 
-@kernel(types.int64(_U1, types.int64, types.int64))
+@kernel()
 def _name_end(data, at, end):
     """Where a tag's name that begins at `at` ends; `at` if there is none."""
     if at >= end or _letter(np.int64(data[at])) != 1:
@@ -306,7 +306,7 @@ def _name_end(data, at, end):
     return at
 
 
-@kernel(types.int64(_U1, types.int64, types.int64))
+@kernel()
 def _value_end(data, at, end):
     """Where the attribute value that begins at `at` ends; -1 if there is none."""
     if at >= end:
@@ -326,7 +326,7 @@ def _value_end(data, at, end):
     return at if at > first else -1
 
 
-@kernel(types.int64(_U1, types.int64, types.int64))
+@kernel()
 def _attribute_name_end(data, at, end):
     """Where the attribute name that begins at `at` ends; `at` if there is none."""
     first = at
@@ -340,7 +340,7 @@ def _attribute_name_end(data, at, end):
     return at
 
 
-@kernel(types.int64(_U1, types.int64, types.int64, types.int64, types.int64))
+@kernel()
 def _open_tag(data, at, end, name, name_end):
     """`end` if the known tag at `at`, its name at [name, name_end), is cut off by the text's end; else -1."""
     if name_end == end:
@@ -368,7 +368,7 @@ def _open_tag(data, at, end, name, name_end):
     return end if stop == end else -1
 
 
-@kernel(types.int64(_U1, types.int64, types.int64, _U8, _I4))
+@kernel()
 def _tag(data, at, end, names, kinds):
     """Twice the end of the tag at `at`, plus 1 for a block tag; -1 if there is none."""
     closing = at + 1 < end and data[at + 1] == 47
@@ -408,7 +408,7 @@ def _tag(data, at, end, names, kinds):
     return 2 * _open_tag(data, at, end, name, name_end) if kind != 0 else -1
 
 
-@kernel(types.int64(_U1, types.int64, types.int64, types.int64, _U1, _U1))
+@kernel()
 def _raw_end(data, at, row, end, opener, closer):
     """End of the script or style element that begins at `at`, content included; -1 if there is none."""
     if not _starts(data, at, end, opener):
@@ -423,7 +423,7 @@ def _raw_end(data, at, row, end, opener, closer):
     return close if close >= 0 else found + closer.size
 
 
-@kernel(types.int64(_U1, types.int64, types.int64))
+@kernel()
 def _declaration_end(data, at, end):
     """End of a doctype, XML head or conditional that begins at `at`; -1 if there is none."""
     for word in (_DOCTYPE, _XML, _CDATA, _IF, _ENDIF):
@@ -432,7 +432,7 @@ def _declaration_end(data, at, end):
     return -1
 
 
-@kernel(types.int64(_OUT, types.int64, types.int64))
+@kernel()
 def _encode(out, at, point):
     """Write the UTF-8 of `point` at `at`; the position behind it."""
     if point < 0x80:
@@ -454,7 +454,7 @@ def _encode(out, at, point):
     return at + 4
 
 
-@kernel(types.int64(_U1, types.int64, types.int64))
+@kernel()
 def _decode(data, at, end):
     """8 x code point + length of the UTF-8 character at `at`; -1 if it is cut or wrong."""
     lead = np.int64(data[at])
@@ -471,7 +471,7 @@ def _decode(data, at, end):
     return 8 * point + size if point < 0x110000 else -1
 
 
-@kernel(types.int64(_U1, types.int64, types.int64))
+@kernel()
 def _semicolon(data, at, end):
     """Length of the `;` or `；` at `at`, 0 if there is none."""
     if at < end and data[at] == 59:
@@ -479,7 +479,7 @@ def _semicolon(data, at, end):
     return 3 if at + 3 <= end and data[at] == 0xEF and data[at + 1] == 0xBC and data[at + 2] == 0x9B else 0
 
 
-@kernel(types.UniTuple(types.int64, 2)(_U1, types.int64, types.int64))
+@kernel()
 def _number_entity(data, body, end):
     """Code point and end of the numeric entity whose `#` is at `body`; -1 if none, 0 if no character."""
     at = body + 1
@@ -507,7 +507,7 @@ def _number_entity(data, body, end):
     return point, at + _semicolon(data, at, end)
 
 
-@kernel(types.UniTuple(types.int64, 2)(_U1, types.int64, types.int64, _U8, _I4))
+@kernel()
 def _entity(data, at, end, names, kinds):
     """Code point and end of the entity at `at`; -1 where it is the `&` alone, -2 where Python decides."""
     body = at + 1
@@ -537,7 +537,7 @@ def _entity(data, at, end, names, kinds):
     return -1, body
 
 
-@kernel(types.boolean(_U1, types.int64, types.int64))
+@kernel()
 def _is_list(data, at, end):
     """Whether the row may be a list literal: blanks, `[`, a quote."""
     while at < end:
@@ -553,7 +553,7 @@ def _is_list(data, at, end):
     return at + 1 < end and data[at] == 91 and (data[at + 1] == 39 or data[at + 1] == 34)
 
 
-@kernel(types.boolean(_U1, types.int64, types.int64))
+@kernel()
 def _spells_tag(data, at, end):
     """Whether what follows an escaped `<` makes it a tag: `/`, a letter, `!`."""
     if at < end and data[at] == 47:
@@ -561,7 +561,7 @@ def _spells_tag(data, at, end):
     return at < end and (_letter(np.int64(data[at])) == 1 or data[at] == 33)
 
 
-@kernel(types.int64(_U1, types.int64, types.int64, _U2, _I4, _U1, _I8, _U8, _I4, _OUT))
+@kernel()
 def _fold_row(data, start, end, index, fold, sequences, sequence_at, names, kinds, out):
     """Row data[start:end], markup gone and characters folded, into `out`; its length, -1: not here."""
     if _is_list(data, start, end):
@@ -643,7 +643,7 @@ def _fold_row(data, start, end, index, fold, sequences, sequence_at, names, kind
     return size
 
 
-@kernel(types.int64(_U1, types.int64, types.int64))
+@kernel()
 def _skip_lost(data, at, end):
     """Position behind runs of four and more ？ that begin at `at`."""
     while True:
@@ -655,7 +655,7 @@ def _skip_lost(data, at, end):
         at = stop
 
 
-@kernel(types.UniTuple(types.int64, 2)(_U1, types.int64, types.int64, types.int64))
+@kernel()
 def _run(data, at, end, byte):
     """How often `byte` stands at `at` in a row, lost marks between aside, and where the run ends."""
     count = 1
@@ -666,7 +666,7 @@ def _run(data, at, end, byte):
     return count, (stop if count > 1 else at + 1)
 
 
-@kernel(types.int64(_OUT, types.int64, _U2, _U1, _OUT, types.int64))
+@kernel()
 def _settle_row(data, end, index, kind_of, out, base):
     """Folded row data[:end], marks and blanks brought to one form, into `out` from `base`; its end."""
     size = line = base
