@@ -58,7 +58,7 @@ class Matching:
     boilerplate_file: str | None = documented(None, "more boilerplate, one sentence or line each")
     minhash: bool = documented(True, "min-hash keys of the shingles propose pairs too")
     verify: str = documented("shingles", f"one of {', '.join(VERIFIERS)}")
-    versions: str = documented("all", "rows of one url: all are kept unless equal; or keep-latest")
+    versions: str = documented("all", "rows of one url: all that differ are kept; keep-latest: they are merged")
     fold_script: bool = documented(False, "compare traditional characters as simplified (needs the extra `fold`)")
     weights: str = documented("capped", "simhash features: words, each at most 3 times; or tf (every token, as posted)")
     sentence_ends: str = documented("code", "classic-nshash: split as version 0.7's code does, or as described")
@@ -142,7 +142,10 @@ def settings_from(given: dict[str, dict[str, Any]]) -> Settings:
     matching = parts["matching"]
     filled = PRESET_VALUES[matching.preset] | (TITLE_SCOPE if matching.scope == "title" else {})
     missing = {name: value for name, value in filled.items() if name not in given.get("matching", {})}
-    return Settings(parts["columns"], replace(matching, **missing), parts["keeping"])
+    keeping = parts["keeping"]
+    if matching.versions == "keep-latest" and "keep" not in given.get("keeping", {}):
+        keeping = replace(keeping, keep="latest")
+    return Settings(parts["columns"], replace(matching, **missing), keeping)
 
 
 def _part(kind: Any, given: dict[str, Any]) -> Any:

@@ -563,3 +563,16 @@ def test_csv_cells_stay_text(cli, tmp_path):
     assert cli("run", "t.csv", "-o", "u.csv").code == 0
     assert (tmp_path / "u.csv").read_text("utf-8") == buffer.getvalue()
     assert [row["id"] for row in table(tmp_path / "u.report")] == ["000123", "9007199254740993"]
+
+
+def test_versions_of_one_url(cli, tmp_path):
+    """Versions that differ in a figure are all kept, or merged for the latest."""
+    text = "今天上午九时许，青柳区一处在建厂房发生局部坍塌，造成{}人死亡、{}人受伤。消防和医疗部门赶到现场救援，"
+    text += "伤者已送往附近医院救治。现场拉起警戒线，周边道路实行临时交通管制，请过往车辆绕行。事故原因正在调查。"
+    rows = [("a", text.format(3, 6), "09:40"), ("b", text.format(5, 4), "11:05")]
+    lines = ["id,content,url,date", *(f"{i},{t},http://c.example/1,2026-03-05T{d}:00" for i, t, d in rows)]
+    (tmp_path / "v.csv").write_text("\n".join(lines) + "\n", "utf-8")
+    assert cli("run", "v.csv", "-o", "all.csv", "-q").code == 0
+    assert cli("run", "v.csv", "-o", "one.csv", "-q", "--versions", "keep-latest").code == 0
+    assert [row["id"] for row in read(tmp_path / "all.csv")] == ["a", "b"]
+    assert [row["id"] for row in read(tmp_path / "one.csv")] == ["b"]

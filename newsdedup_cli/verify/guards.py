@@ -126,10 +126,12 @@ def verdicts(
     cut_out = within & (score < CUT_OUT[figures.ends])
     verdict[(within & ~same) | cut_out] = CODE["contained_in"]
     one_url = (pairs.origin & URL) != 0
-    verdict[one_url & near] = SAME if matching.versions == "keep-latest" else CODE["same_url"]
+    verdict[one_url & near] = CODE["same_url"]
     differs = (differing[:, 0] > 0) | ((differing[:, 1] > 0) & (score >= LITTLE_ELSE))
     verdict[same & ~cut_out & differs] = CODE["numbers_differ"]
     verdict[near & (shorter < matching.short_text)] = CODE["short_text"]
+    if matching.versions == "keep-latest":
+        verdict[one_url & near] = SAME  # whatever differs between versions of one page
     return verdict
 
 
