@@ -7,6 +7,7 @@ import json
 
 import naive
 import numpy as np
+import pyarrow as pa
 import pytest
 from conftest import NO_JIT
 from hypothesis import given
@@ -16,7 +17,7 @@ from strategies import arrow, i64, rows_of
 
 from newsdedup_cli.kernels.text import significant_codes
 from newsdedup_cli.settings import VERIFIERS as NAMES
-from newsdedup_cli.verify import VERIFIERS
+from newsdedup_cli.verify import VERIFIERS, guards
 from newsdedup_cli.verify.shingles import edit_ratio, jaccard_containment
 
 some_texts = st.lists(st.text("甲乙丙丁戊。3", max_size=40), min_size=2, max_size=2)
@@ -107,3 +108,16 @@ def test_verdicts(monkeypatch, capsysbinary, tmp_path, name):
     assert len({row["similar_id"] for row in table(tmp_path / "u.report")}) == (1 if merged else 2)
     listed = table(tmp_path / "u.report", "candidates.parquet")
     assert [pair["reason"] for pair in listed] == ([reason] if reason else [])
+
+
+def test_a_title_too_short_to_tell_keeps_nothing_apart():
+    """第16版 and 第17版 stand in no text and say nothing of it; two headlines that differ do."""
+    from newsdedup_cli.kernels import text
+    from newsdedup_cli.texts import buffers
+
+    titles = pa.array(["第16版", "第17版", "省城地铁三号线今日开通", "本周末全市降温有雨"], pa.large_string())
+    empty = pa.array([""] * 4, pa.large_string())
+    _, bits = text.title_evidence(*buffers(titles), *buffers(empty))
+    similar = guards.title_similarity(bits, np.array([0, 2]), np.array([1, 3]))
+    assert similar[0] == 1
+    assert similar[1] < guards.SAME_TITLE

@@ -52,6 +52,7 @@ SUPPORT, SAME_TITLE = (
     0.2,
     0.3,
 )  # share of a title that its text should have, and similarity of one title's versions
+LEAST_TITLE = 6  # different two-character shingles that a title needs to tell anything
 OWN_TITLE = 0.15  # how much more of its title a text has than the other text, for the title to be its own
 LEAST_LETTERS = 2  # letters besides figures that a clause needs for its form to mean something
 # A Chinese numeral is as often part of a word, so it counts only where little else was changed.
@@ -162,7 +163,7 @@ def of_other_titles(texts: Texts, titles: Texts, a: I64, b: I64) -> Bools:
     own_b, bits_b = text.title_evidence(*title_b, *text_b)
     of_b = own_a - text.title_evidence(*title_a, *text_b)[0]
     of_a = own_b - text.title_evidence(*title_b, *text_a)[0]
-    found: Bools = (of_a >= OWN_TITLE) & (of_b >= OWN_TITLE) & bits_a.any(axis=1) & bits_b.any(axis=1)
+    found: Bools = (of_a >= OWN_TITLE) & (of_b >= OWN_TITLE) & _tells(bits_a) & _tells(bits_b)
     return found
 
 
@@ -171,11 +172,17 @@ def hold_other_titles(verdict: U8, score: F32, other_titles: Bools) -> None:
     verdict[(verdict == SAME) & other_titles & (score < FORM)] = CODE["near"]
 
 
+def _tells(bits: U64) -> Bools:
+    """Whether titles with these bitmaps u8[P,4] are long enough to say anything: 第16版 or 快讯 is not."""
+    enough: Bools = np.bitwise_count(bits).sum(axis=1) >= LEAST_TITLE
+    return enough
+
+
 def title_similarity(bits: U64, a: I64, b: I64) -> F32:
-    """Jaccard similarity of the titles' bitmaps u8[N,4], 1 where either has no title."""
+    """Jaccard similarity of the titles' bitmaps u8[N,4], 1 where either has no title, or one too short to tell."""
     common = np.bitwise_count(bits[a] & bits[b]).sum(axis=1)
     either = np.bitwise_count(bits[a] | bits[b]).sum(axis=1)
-    missing = ~(bits[a].any(axis=1) & bits[b].any(axis=1))
+    missing = ~(_tells(bits[a]) & _tells(bits[b]))
     return np.where(missing, 1, common / np.maximum(either, 1)).astype(np.float32)
 
 
