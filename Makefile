@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+OTHERS := .venv-bench
 
 .PHONY: demo test nojit lint types layers bench quality docs clean
 
@@ -34,8 +35,14 @@ types: $(READY)
 layers: $(READY)
 	$(BIN)/lint-imports
 
-bench: $(READY)
-	$(BIN)/python -m pytest -q --benchmark-enable --benchmark-only tests/bench_*.py
+# The other tools have an environment of their own: where pandas is installed, pyarrow imports it in every program.
+$(OTHERS)/.ready: pyproject.toml
+	test -x $(OTHERS)/bin/python || $(PYTHON) -m venv $(OTHERS)
+	$(OTHERS)/bin/python -m pip install --quiet --editable '.[bench]'
+	touch $@
+
+bench: $(READY) $(OTHERS)/.ready
+	$(BIN)/python tests/bench/bench.py --others $(OTHERS)/bin/python
 
 quality: $(READY)
 	$(BIN)/python tests/quality/gate.py
@@ -44,4 +51,4 @@ docs: $(READY)
 	$(BIN)/python tests/make_docs.py
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info demo-out .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(OTHERS) build dist *.egg-info demo-out .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

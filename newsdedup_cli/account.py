@@ -6,9 +6,11 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from newsdedup_cli import __version__
 from newsdedup_cli.distances import distance_valley, some_of
@@ -19,24 +21,27 @@ from newsdedup_cli.progress import Progress
 from newsdedup_cli.report import Findings
 from newsdedup_cli.report.data import candidates_table, rows_table
 from newsdedup_cli.settings import Settings
-from newsdedup_cli.tables import ALONE, REASONS
+from newsdedup_cli.tables import ALONE, REASONS, Outcome
 from newsdedup_cli.task import Job
+from newsdedup_cli.told import Mentioned
 
 SAMPLED_ROWS = 4000  # rows whose distances the report tells: eight million pairs, a few hundredths of a second
 
 
 def name_missing_ids(decided: Decided) -> None:
     """A row without an id is called by its number."""
-    rows = decided.scanned.rows
-    rows.id = row_names(rows.id, rows.file, decided.scanned.files)
+    rows, size = decided.scanned.rows, rows_read(decided)
+    files = decided.scanned.files[: int(rows.file[:size].max()) + 1] if size else []
+    named = row_names(rows.id.slice(0, size), rows.file[:size], files)
+    rows.id = pa.concat_arrays([named, rows.id.slice(size)])
 
 
 def count(decided: Decided, rejected: int) -> dict[str, Any]:
     """The counts of run.json."""
     outcome = decided.outcome
-    read, removed = len(decided.scanned.rows), len(outcome.clusters.link)
+    read, removed = rows_read(decided), len(outcome.clusters.link)
     by_reason = np.bincount(outcome.reason, minlength=len(REASONS))
-    alone = np.bincount(outcome.alone, minlength=len(ALONE))
+    alone = np.bincount(outcome.alone[:read], minlength=len(ALONE))
     sizes = np.bincount(outcome.clusters.similar_id) if read else np.zeros(1, np.int64)
     return {
         "read": read,
@@ -52,6 +57,26 @@ def count(decided: Decided, rejected: int) -> dict[str, Any]:
         "pairs_proposed": outcome.proposed,
         "pairs_compared": outcome.compared,
         "pairs_per_row": round(outcome.proposed / read, 3) if read else 0.0,
+        **({"decisions": outcome.decisions} if outcome.decisions else {}),
+        **({} if decided.mentioned is None else _history(decided.mentioned, outcome)),
+    }
+
+
+def rows_read(decided: Decided) -> int:
+    """The rows of the inputs; with a history the rows of it that are mentioned stand behind them."""
+    return len(decided.scanned.rows) if decided.mentioned is None else decided.mentioned.rows
+
+
+def _history(mentioned: Mentioned, outcome: Outcome) -> dict[str, int]:
+    """What a run against a history counts besides."""
+    removed_for = outcome.clusters.link.b
+    return {
+        "history": mentioned.stored,
+        "history_compared": mentioned.compared,
+        "removed_for_history": int((removed_for >= mentioned.rows).sum()),
+        "in_history_themselves": len(mentioned.own),
+        "ids_in_both": len(mentioned.shared_ids),
+        "ids_of_other_stories": len(mentioned.clashes),
     }
 
 
@@ -83,17 +108,20 @@ def gather(
             "sheet": job.read.sheet,
         },
         "limit": job.limit,
+        "out": None if job.out in (None, "-") else str(Path(str(job.out)).absolute()),
+        "write": asdict(job.write),
+        "lang": job.lang,
         "inputs": [
             {"file": name, "path": str(source.path), "sha256": sha, "bytes": size}
             for (name, sha, size), source in zip(corpus.checksums(), corpus.sources, strict=True)
         ],
         "notes": corpus.findings.notes,
-        "warnings": corpus.findings.warnings,
+        "warnings": corpus.findings.warnings + outcome.warnings,
         "seconds": round(time.perf_counter() - begin, 3),
         "stages": [asdict(stage) for stage in progress.stages],
     }
     rows = rows_table(scanned.rows, scanned.files, outcome)
-    candidates = candidates_table(scanned.rows, outcome)
+    candidates = candidates_table(scanned.rows, outcome, scanned.content, scanned.as_read)
     return Findings(
         rows,
         candidates,
@@ -104,6 +132,7 @@ def gather(
         decided.texts,
         decided.urls,
         job.lang,
+        None if decided.mentioned is None else decided.mentioned.file_row,
     )
 
 

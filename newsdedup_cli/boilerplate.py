@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from newsdedup_cli.errors import UserError
-from newsdedup_cli.kernels import store, text
+from newsdedup_cli.kernels import keys, store, text
 from newsdedup_cli.tables import I32, I64, U64, Bools
 from newsdedup_cli.texts import buffers, strings
 
@@ -73,14 +73,13 @@ def learn(pieces: U64, piece_rows: I64, counted: Bools, digest: U64, least_rows:
     distinct, starts, sizes = np.unique(hashes, return_index=True, return_counts=True)
     frequency: I32 = np.ones(len(pieces), np.int32)
     frequency[at] = sizes[np.searchsorted(distinct, pieces[at])]
-    sorted_pieces, sorted_frequency = _sort_within_rows(pieces, frequency, piece_rows, row_of)
     frequent = sizes >= least_rows
     distinct, sizes = distinct[frequent], sizes[frequent]
     chosen = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     members = members[np.repeat(frequent, np.diff(np.append(starts, len(hashes))))]
-    found = store.otherwise_different(sorted_pieces, sorted_frequency, piece_rows, chosen, members, least_rows, SAMPLE)
+    found = _otherwise_different(pieces, frequency, piece_rows, chosen, members, least_rows)
     common = distinct[found >= least_rows]
-    frequent_pieces = np.isin(pieces, common).astype(np.uint8)
+    frequent_pieces = keys.among(pieces, common).astype(np.uint8)
     at_edge = store.edges(frequent_pieces, piece_rows, HEAD, TAIL)
     edge = store.edge_shares(pieces, at_edge, piece_rows, distinct, chosen, members, LONG)
     is_boilerplate = (found >= least_rows) & (edge >= MOSTLY)
@@ -105,9 +104,19 @@ def without_quotes(found: Boilerplate, spelled: list[str], titles: Callable[[I64
     return Boilerplate(found.hashes[foreign], found.rows[foreign], found.example[foreign], found.common)
 
 
-def _sort_within_rows(pieces: U64, frequency: I32, piece_rows: I64, row_of: I64) -> tuple[U64, I32]:
-    order = np.lexsort((pieces, row_of))
-    return pieces[order], frequency[order]
+def _otherwise_different(
+    pieces: U64, frequency: I32, piece_rows: I64, starts: I64, members: I64, least_rows: int
+) -> I64:
+    """store.otherwise_different of the rows that are members, their pieces sorted."""
+    rows, place = np.unique(members, return_inverse=True)
+    sizes = piece_rows[rows + 1] - piece_rows[rows]
+    bounds = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    at = np.arange(bounds[-1]) + np.repeat(piece_rows[rows] - bounds[:-1], sizes)
+    at = at[np.lexsort((pieces[at], np.repeat(np.arange(len(rows)), sizes)))]
+    found: I64 = store.otherwise_different(
+        pieces[at], frequency[at], bounds, starts, place.reshape(-1).astype(np.int64), least_rows, SAMPLE
+    )
+    return found
 
 
 def read_lines(path: str) -> pa.LargeStringArray:

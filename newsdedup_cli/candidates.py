@@ -6,19 +6,73 @@ the threads can matter.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
-from newsdedup_cli.kernels import compare, join
+from newsdedup_cli.kernels import join, keys, leaders, overlap
+from newsdedup_cli.near import near_pairs
 from newsdedup_cli.settings import Matching
-from newsdedup_cli.tables import BAND, I64, MINHASH, SENTENCE, U8, U64, URL, Bools, Fingerprints, Pairs
+from newsdedup_cli.tables import BAND, EXACT, I64, MINHASH, SENTENCE, U8, U64, UNKNOWN, URL, Bools, Fingerprints, Pairs
 
 NEAR = 24  # rows of a group that all are paired with one another
-ANCHORS = 4  # in larger groups: with how many at its head and just before
-DENSE = 512  # rows in a bucket of the join that all are compared for pairs
-PAIRS_PER_ROW = 48  # beyond it the join gives edges that connect the same components
-BITS = 64
+ANCHORS = 2  # in larger groups: with how many at its head and just before
+# Jaccard by the sketch that two rows of one min-hash key must have: in English texts that have nothing in common but
+# `ofthe` and the like share keys.
+LEAST_ALIKE = 0.08
+MOST = 12  # pairs of a row that are read, of those whose other row has as many
+FORM_ROWS = 4  # rows that are mostly common sentences with one of them: it is of a form
+QUOTES = 128  # rows with such a sentence that are proposed
+
+
+@dataclass
+class Order:
+    """Where what is proposed depends on time or on the order of rows."""
+
+    date: I64  # [N] microseconds, UNKNOWN where there is none
+    past: int = 0  # of the rows at the head no two are paired: they were before
+    window: int = 0  # microseconds between two rows beyond which they are no pair; 0 for none
+    by_rows: bool = False  # a pair depends on the rows before it only
+
+    @property
+    def plain(self) -> bool:
+        """Whether neither matters."""
+        return not (self.window or self.by_rows)
+
+    def arranged(self, rows: I64, digest: U64) -> I64:
+        """The rows as they come: by row, by time, or in an order of content."""
+        if self.by_rows:
+            return rows
+        time = self.date[rows] if self.window else np.zeros(len(rows), np.int64)
+        found: I64 = rows[np.lexsort((digest[rows, 1], digest[rows, 0], time))]
+        return found
+
+    def pairs(self, starts: I64, members: I64) -> tuple[I64, I64]:
+        """Pairs of each group starts i8[G+1] of members i8[M], near-linear in its size."""
+        if self.plain:
+            return _pairs_of_groups(starts, members)
+        fresh = np.ones(len(self.date), np.uint8)
+        fresh[: self.past] = 0
+        room = 4 * len(members) + 1024
+        while True:
+            a, b, found = leaders.pairs_in_order(starts, members, self.date, self.window, fresh, NEAR, ANCHORS, room)
+            if found <= room:
+                return a, b
+            room = found
+
+    def allowed(self, pairs: Pairs) -> Pairs:
+        """The pairs that are neither both of the past nor too far apart in time."""
+        return _chosen(pairs, (pairs.b >= self.past) & ~self.too_far(pairs.a, pairs.b))
+
+    def too_far(self, a: I64, b: I64) -> Bools:
+        """Which pairs of rows are further apart in time than the window; none where a date is not known."""
+        if self.window == 0:
+            return np.zeros(len(a), bool)
+        x, y = self.date[a], self.date[b]
+        known = (x != UNKNOWN) & (y != UNKNOWN)
+        far: Bools = known & (np.abs(np.where(known, x, 0) - np.where(known, y, 0)) > self.window)
+        return far
 
 
 def representatives(digest: U64, rank: I64, alone: Bools) -> I64:
@@ -34,82 +88,110 @@ def representatives(digest: U64, rank: I64, alone: Bools) -> I64:
     return np.where(alone, rows, result)
 
 
-def plan(rows: int, k: int) -> I64:
-    """Where the blocks of the join begin, i8[r+1]: the cheapest r for so many rows at distance k."""
-    from math import comb
-
-    best, best_cost = 0, np.inf
-    for r in range(max(k + 1, 4), min(k + 5, BITS) + 1):
-        depth = r - k
-        bucket_bits = BITS * depth / r
-        choices = comb(r, depth)
-        compares = choices * rows * rows / 2 / 2**bucket_bits
-        moves = sum(comb(k + level, level) for level in range(1, depth + 1)) * rows
-        cost = 1.0 * compares + 6.0 * moves
-        if cost < best_cost:
-            best, best_cost = r, cost
-    return np.round(np.linspace(0, BITS, best + 1)).astype(np.int64)
-
-
-def near_fingerprints(fingerprints: U64, rows: I64, k: int) -> tuple[I64, I64]:
+def near_fingerprints(fingerprints: U64, rows: I64, k: int, order: Order | None = None) -> tuple[I64, I64]:
     """All pairs of `rows` whose simhash differs in at most k bits; equal ones are paired with the first of them.
 
-    fingerprints u8[N] by position, rows i8[R] in an order of content.
+    fingerprints u8[N] by position, rows i8[R] in an order of content. With a window the first of them may be too far
+    away in time: there the rows of two near fingerprints are a group.
     """
     if len(rows) < 2:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     distinct, first, inverse = np.unique(fingerprints[rows], return_index=True, return_inverse=True)
+    if order is not None and order.window:
+        return order.pairs(*_near_groups(inverse, rows, *near_pairs(distinct, k)))
     stars = first[inverse]
     equal = stars != np.arange(len(rows))
-    a, b = _joined(distinct, k)
+    a, b = near_pairs(distinct, k)
     return np.concatenate([rows[first[a]], rows[equal]]), np.concatenate([rows[first[b]], rows[stars[equal]]])
 
 
-def _joined(distinct: U64, k: int) -> tuple[I64, I64]:
-    """Positions of the pairs within k bits among distinct fingerprints, ascending."""
-    if k >= BITS:
-        every: tuple[I64, I64] = np.triu_indices(len(distinct), 1)
-        return every
-    bounds = plan(len(distinct), k)
-    room = 4 * len(distinct) + 1024
-    dense = DENSE
-    while True:
-        a, b, found = join.pairs_within(distinct, k, bounds, len(bounds) - 1 - k, dense, room)
-        if found <= room:
-            break
-        if found > PAIRS_PER_ROW * len(distinct) and dense > 2:
-            dense //= 16
-        else:
-            room = found
-    return a, b
+def _near_groups(distinct: I64, rows: I64, a: I64, b: I64) -> tuple[I64, I64]:
+    """Groups starts i8[G+1], members i8[M] of rows i8[R], each in their order: the rows of each fingerprint (its number
+    distinct i8[R]), and of each two fingerprints a i8[P], b i8[P]."""
+    by_value = np.argsort(distinct, kind="stable")
+    bounds = np.searchsorted(distinct[by_value], np.arange(distinct.max() + 2))
+    size = np.diff(bounds)
+    single = np.flatnonzero(size > 1)
+    first, second = np.concatenate([single, a]), np.concatenate([single, b])
+    twice = np.where(first == second, 0, size[second])
+    members = [
+        bounds[one] + np.arange(total) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        for one, sizes, total in (
+            (np.repeat(first, size[first]), size[first], int(size[first].sum())),
+            (np.repeat(second, twice), twice, int(twice.sum())),
+        )
+    ]
+    group = np.concatenate([np.repeat(np.arange(len(first)), size[first]), np.repeat(np.arange(len(first)), twice)])
+    place = by_value[np.concatenate(members)]
+    order = np.lexsort((place, group))
+    starts = np.concatenate([[0], np.cumsum(size[first] + twice)]).astype(np.int64)
+    return starts, rows[place[order]]
 
 
-def shared_keys(keys: Any, rows: I64) -> tuple[I64, I64]:
-    """Pairs of `rows` i8[R] (in an order of content) that share a key: keys u8[R,K] or u4[R,K], 0 for none."""
-    return _pairs_of_groups(*_groups(keys, rows))
+def shared_keys(values: Any, rows: I64, order: Order | None = None) -> tuple[I64, I64]:
+    """Pairs of `rows` i8[R] (in an order of content) that share a key: values u8[R,K] or u4[R,K], 0 for none."""
+    groups = _groups(values, rows)
+    return _pairs_of_groups(*groups) if order is None else order.pairs(*groups)
 
 
-def shared_sentences(sentences: U64, rows: I64, common: U64, pieces: U64, piece_rows: I64) -> tuple[I64, I64]:
+def shared_sentences(
+    sentences: U64, rows: I64, common: U64, pieces: U64, piece_rows: I64, order: Order | None = None
+) -> tuple[I64, I64]:
     """Pairs of `rows` of which one has a longest sentence of the other anywhere in its text.
 
     sentences u8[R,S] of the rows i8[R]; pieces u8[M] all sentences by row, offsets piece_rows i8[N+1]. An
     excerpt's longest sentences are seldom among the five longest of the article that it is from.
     """
-    keys = np.setdiff1d(np.unique(sentences), np.append(common, np.uint64(0)))
-    place = np.searchsorted(keys, pieces)
-    place[place == len(keys)] = 0
-    at = np.flatnonzero(keys[place] == pieces) if len(keys) else np.zeros(0, np.int64)
-    order = np.full(len(piece_rows) - 1, -1)
-    order[rows] = np.arange(len(rows))
-    members = order[np.searchsorted(piece_rows, at, side="right") - 1]
+    own = sentences.reshape(-1)
+    own = own[~keys.among(own, common)]
+    at = np.flatnonzero(keys.among(pieces, own))
+    place_of = np.full(len(piece_rows) - 1, -1)
+    place_of[rows] = np.arange(len(rows))
+    members = place_of[np.searchsorted(piece_rows, at, side="right") - 1]
     at, members = at[members >= 0], members[members >= 0]
     arranged = np.argsort(members, kind="stable")
-    return shared_keys(pieces[at[arranged]][:, None], rows[members[arranged]])
+    a, b = shared_keys(pieces[at[arranged]][:, None], rows[members[arranged]], order)
+    if order is not None and order.by_rows:
+        # A sentence that is longest in a later row must not bring earlier ones together.
+        whole = np.zeros((len(piece_rows) - 1, sentences.shape[1]), np.uint64)
+        whole[rows] = np.where(np.isin(sentences, common), np.uint64(0), sentences)
+        own = leaders.has_longest(whole, pieces, piece_rows, a, b).astype(bool)
+        a, b = a[own], b[own]
+    return a, b
 
 
-def _groups(keys: Any, rows: I64) -> tuple[I64, I64]:
-    flat = keys.reshape(-1)
-    members = np.repeat(rows, keys.shape[1])
+def quoted(sentences: U64, rows: I64, common: U64, pieces: U64, piece_rows: I64) -> tuple[I64, I64]:
+    """Pairs of rows of which one is mostly sentences that many have, and the other has one of them.
+
+    A notice that every paper quotes is found only so: its sentences are `common` and propose no pair. A sentence
+    that many such rows have is of a form, and proposes none. Arguments as in `shared_sentences`.
+    """
+    is_common = keys.among(sentences.reshape(-1), common).reshape(sentences.shape)
+    mostly = 2 * is_common.sum(axis=1) >= np.maximum((sentences != 0).sum(axis=1), 1)
+    whole, column = np.nonzero(is_common & mostly[:, None])
+    chosen, number, count = np.unique(sentences[whole, column], return_inverse=True, return_counts=True)
+    few = count <= FORM_ROWS
+    whole, number = whole[few[number]], (np.cumsum(few) - 1)[number[few[number]]]
+    chosen = chosen[few]
+    if len(chosen) == 0:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    at = np.flatnonzero(keys.among(pieces, chosen))
+    place_of = np.full(len(piece_rows) - 1, -1)
+    place_of[rows] = np.arange(len(rows))
+    members = place_of[np.searchsorted(piece_rows, at, side="right") - 1]
+    at, members = at[members >= 0], members[members >= 0]
+    place = np.searchsorted(chosen, pieces[at])
+    order = np.lexsort((members, place))
+    bounds = np.searchsorted(place[order], np.arange(len(chosen) + 1))
+    members = members[order]
+    size = np.minimum(np.diff(bounds), QUOTES)[number]
+    step = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
+    return rows[np.repeat(whole, size)], rows[members[np.repeat(bounds[number], size) + step]]
+
+
+def _groups(keyed: Any, rows: I64) -> tuple[I64, I64]:
+    flat = keyed.reshape(-1)
+    members = np.repeat(rows, keyed.shape[1])
     order = np.argsort(flat, kind="stable")
     order = order[np.searchsorted(flat[order], 1) :]  # 0 is no key
     values = flat[order]
@@ -138,25 +220,35 @@ def propose(
     url_keys: U64 | None,
     pieces: U64,
     piece_rows: I64,
+    order: Order | None = None,
 ) -> Pairs:
     """The pairs of representatives that any source of candidates proposes, sorted and distinct.
 
     `common` u8[K] are sentences that propose nothing; url_keys u8[N] (0: none); pieces u8[M] all sentences and
-    lines by row, offsets piece_rows i8[N+1].
+    lines by row, offsets piece_rows i8[N+1]. With a window every row stands for itself, and rows of one digest are
+    pairs too.
     """
+    order = order or Order(np.full(len(fingerprints), UNKNOWN))
     rows = np.flatnonzero((representative == np.arange(len(fingerprints))) & (fingerprints.alone == 0))
-    rows = rows[np.lexsort((fingerprints.digest[rows, 1], fingerprints.digest[rows, 0]))]
+    rows = order.arranged(rows, fingerprints.digest)
     found: list[tuple[I64, I64, int]] = []
-    found.append((*shared_sentences(fingerprints.sentences[rows], rows, common, pieces, piece_rows), SENTENCE))
+    sentences = shared_sentences(fingerprints.sentences[rows], rows, common, pieces, piece_rows, order)
+    found.append((*sentences, SENTENCE))
+    if not order.by_rows:
+        found.append((*quoted(fingerprints.sentences[rows], rows, common, pieces, piece_rows), SENTENCE))
     worded = rows[fingerprints.features[rows] >= matching.least_words]
-    found.append((*near_fingerprints(fingerprints.simhash, worded, matching.max_distance), BAND))
+    found.append((*near_fingerprints(fingerprints.simhash, worded, matching.max_distance, order), BAND))
     if matching.minhash:
         for column in range(fingerprints.keys.shape[1]):
-            keys = fingerprints.keys[rows, column : column + 1]
-            found.append((*shared_keys(keys, rows), MINHASH))
+            a, b = shared_keys(fingerprints.keys[rows, column : column + 1], rows, order)
+            alike = join.sketch_similarity(fingerprints.sketch, a, b) >= LEAST_ALIKE
+            found.append((a[alike], b[alike], MINHASH))
     if url_keys is not None:
-        found.append((*shared_keys(url_keys[rows][:, None], rows), URL))
-    return _merge(found, fingerprints)
+        found.append((*shared_keys(url_keys[rows][:, None], rows, order), URL))
+    if order.window:
+        number = np.unique(fingerprints.digest[rows], axis=0, return_inverse=True)[1].astype(np.uint64)
+        found.append((*shared_keys(number.reshape(-1, 1) + np.uint64(1), rows, order), EXACT))
+    return order.allowed(_merge(found, fingerprints))
 
 
 def _merge(found: list[tuple[I64, I64, int]], fingerprints: Fingerprints) -> Pairs:
@@ -180,11 +272,54 @@ def with_figures(a: I64, b: I64, url: U64, fingerprints: Fingerprints) -> Pairs:
     return _figures(a, b, np.where(one_url, np.uint8(URL), np.uint8(0)), fingerprints)
 
 
+def to_read(pairs: Pairs, worth: Bools, fingerprints: Fingerprints, order: Order) -> Pairs:
+    """The pairs whose texts are read: those that are worth it, of a row with very many the best."""
+    some = _chosen(pairs, worth)
+    # Where a pair may depend on the rows before it only, no later row may push it out.
+    return _chosen(some, best_of_each(some, fingerprints)) if order.plain and not order.past else some
+
+
+def best_of_each(pairs: Pairs, fingerprints: Fingerprints) -> Bools:
+    """Which pairs are among the MOST most alike of either of their rows, by the sketch.
+
+    In a form that is filled in every day each row is proposed with dozens; what is the same is known by few.
+    """
+    n = len(fingerprints)
+    degree = np.bincount(pairs.a, minlength=n) + np.bincount(pairs.b, minlength=n)
+    keep: Bools = (degree[pairs.a] <= MOST) | (degree[pairs.b] <= MOST)
+    dense = np.flatnonzero(~keep)
+    if len(dense) == 0:
+        return keep
+    a, b = pairs.a[dense], pairs.b[dense]
+    alike = np.tile(-join.sketch_similarity(fingerprints.sketch, a, b), 2)
+    row, other = np.concatenate([a, b]), np.concatenate([b, a])
+    order = np.lexsort((fingerprints.digest[other, 1], fingerprints.digest[other, 0], alike, row))
+    ordered = row[order]
+    first = np.searchsorted(ordered, ordered)
+    best = order[np.arange(len(order)) - first < MOST] % len(dense)
+    keep[dense[best]] = True
+    return keep
+
+
+def _chosen(pairs: Pairs, some: Bools) -> Pairs:
+    return Pairs(*(getattr(pairs, f.name)[some] for f in fields(Pairs)))
+
+
+def with_more(pairs: Pairs, a: I64, b: I64, url: U64, fingerprints: Fingerprints) -> Pairs:
+    """The pairs and others a, b that are not among them, sorted."""
+    if len(a) == 0:
+        return pairs
+    more = with_figures(a, b, url, fingerprints)
+    both = Pairs(*(np.concatenate([getattr(pairs, f.name), getattr(more, f.name)]) for f in fields(Pairs)))
+    order = np.lexsort((both.b, both.a))
+    return Pairs(*(getattr(both, f.name)[order] for f in fields(Pairs)))
+
+
 def _figures(a: I64, b: I64, origin: U8, fingerprints: Fingerprints) -> Pairs:
     return Pairs(
         a,
         b,
         origin,
         join.distances(fingerprints.simhash, a, b),
-        compare.shared_sentences(fingerprints.sentences, a, b),
+        overlap.shared_sentences(fingerprints.sentences, a, b),
     )

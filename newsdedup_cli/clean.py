@@ -190,32 +190,33 @@ def clean_texts(texts: pa.LargeStringArray, settings: CleanSettings) -> pa.Large
 def _flags(texts: pa.LargeStringArray) -> NDArray[np.int64]:
     """Bit i for each text that LINE_STEPS[i] may change."""
     data, offsets = _buffers(texts)
-    scratch = np.empty(int(np.diff(offsets).max(initial=0)) + 2, np.int64)
+    scratch = np.empty(_longest(offsets) + 2, np.int64)
     flags = np.zeros(len(texts), np.int64)
     row_flags(data, offsets, *cue_tables(), scratch, flags)
     return flags
 
 
-def _hints(texts: pa.LargeStringArray, any_end: bool = False) -> NDArray[np.int64]:
+def _hints(data: NDArray[np.uint8], offsets: NDArray[np.int64], any_end: bool = False) -> NDArray[np.int64]:
     """Bit i for each text that LINE_STEPS[i] may change as it stands, the dateline aside."""
-    data, offsets = _buffers(texts)
-    scratch = np.empty(int(np.diff(offsets).max(initial=0)) + 2, np.int64)
-    hints = np.empty(len(texts), np.int64)
+    scratch = np.empty(_longest(offsets) + 2, np.int64)
+    hints = np.empty(len(offsets) - 1, np.int64)
     row_hints(data, offsets, *cue_tables()[:4], hint_classes(), any_end, scratch, hints)
     return hints
 
 
 def _all_hints(texts: list[str]) -> NDArray[np.int64]:
     """Bit i for each text that LINE_STEPS[i] may change, whatever the flags it once had."""
-    array = pa.array(texts, pa.large_string())
-    first, _ = _datelines(array)
-    return _hints(array, any_end=True) | np.where(first != -1, _DATELINE, 0)
+    data, offsets = _buffers(pa.array(texts, pa.large_string()))
+    first, _ = _datelines(data, offsets)
+    return _hints(data, offsets, any_end=True) | np.where(first != -1, _DATELINE, 0)
 
 
-def _datelines(texts: pa.LargeStringArray) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _datelines(
+    data: NDArray[np.uint8], offsets: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """First byte and end of the dateline in each text; first -1 where there is none, ASK where unknown."""
-    first, stop = np.empty(len(texts), np.int64), np.empty(len(texts), np.int64)
-    datelines(*_buffers(texts), first, stop)
+    first, stop = np.empty(len(offsets) - 1, np.int64), np.empty(len(offsets) - 1, np.int64)
+    datelines(data, offsets, first, stop)
     return first, stop
 
 
@@ -226,9 +227,12 @@ _APART = 600
 
 def _line_steps(texts: pa.LargeStringArray) -> pa.LargeStringArray:
     """The line steps: the kernels' cuts, and in Python the rows with a hint; then the marks at the end."""
-    first, stop = _datelines(texts)
-    hints = _hints(texts)
-    close = (first == ASK) | (first > 0) & (np.diff(_buffers(texts)[1]) - stop < _APART)
+    data, offsets = _buffers(texts)
+    first, stop = _datelines(data, offsets)
+    hints = _hints(data, offsets)
+    close = first == ASK
+    if (first > 0).any():
+        close |= (first > 0) & (np.diff(offsets) - stop < _APART)
     hints[first != -1] |= _DATELINE
     return _put(texts, (first, stop), _changed(texts, np.flatnonzero((hints & ~_DATELINE != 0) | close), hints))
 
@@ -236,7 +240,9 @@ def _line_steps(texts: pa.LargeStringArray) -> pa.LargeStringArray:
 def _changed(texts: pa.LargeStringArray, rows: NDArray[np.int64], hints: NDArray[np.int64]) -> dict[int, str]:
     """The rows after the line steps, round by round, as far as they differ."""
     new: dict[int, str] = {}
-    now = texts.take(pa.array(rows))
+    if not rows.size:
+        return new
+    now = texts if rows.size == len(texts) else texts.take(pa.array(rows))
     flags, hints, left = _flags(now), hints[rows], _decoded(now)
     for last in range(ROUNDS):
         fired = _round(left, flags, hints)
@@ -259,18 +265,29 @@ def _decoded(texts: pa.LargeStringArray) -> list[str]:
 def _round(texts: list[str], flags: NDArray[np.int64], hints: NDArray[np.int64]) -> NDArray[np.int64]:
     """Flags of the steps that changed each text, in place; one without a hint would leave it as it is."""
     fired = np.zeros(len(texts), np.int64)
+    due = _any(flags & hints)
     for at, step in enumerate(LINE_STEPS):
+        if not due >> at & 1:
+            continue
         moved = []
         for row in np.flatnonzero(flags & hints & 1 << at).tolist():
             after = step.apply(texts[row])
             if after != texts[row]:
                 texts[row] = after
                 moved.append(row)
+        if not moved:
+            continue
         fired[moved] |= 1 << at
         moved = [row for row in moved if flags[row] >> at + 1]
         if moved:
             hints[moved] = _all_hints([texts[row] for row in moved])
+            due = _any(flags & hints)
     return fired
+
+
+def _any(bits: NDArray[np.int64]) -> int:
+    """The bits that any of them has."""
+    return int(np.bitwise_or.reduce(bits))
 
 
 def _put(
@@ -278,8 +295,9 @@ def _put(
 ) -> pa.LargeStringArray:
     """The texts without the cuts (first byte, -1 for none, and end), the new ones put in, end marks gone."""
     data, offsets = _buffers(texts)
-    rows = np.array(sorted(new), np.int64)
-    new_data, new_offsets = _buffers(pa.array([new[row] for row in rows.tolist()], pa.large_string()))
+    order = sorted(new)
+    rows = np.array(order, np.int64)
+    new_data, new_offsets = _buffers(pa.array([new[row] for row in order], pa.large_string()))
     out, ends = np.empty(data.size, np.uint8), np.empty(offsets.size, np.int64)
     put_rows(data, offsets, *cuts, rows, new_data, new_offsets, out, ends)
     return _strings(out[: ends[-1]], ends)
@@ -296,7 +314,7 @@ def _map(function: Callable[[str], str], texts: pa.LargeStringArray) -> pa.Large
 def _basic(texts: pa.LargeStringArray) -> pa.LargeStringArray:
     """The basic steps: the kernel's rows, and the plain steps for those it leaves."""
     data, offsets = _buffers(texts)
-    longest = int(np.diff(offsets).max(initial=0))
+    longest = _longest(offsets)
     scratch, out = np.empty(3 * longest + PAD, np.uint8), np.empty(3 * data.size + PAD, np.uint8)
     ends, slow = np.empty(offsets.size, np.int64), np.empty(max(1, len(texts)), np.uint8)
     clean_rows(data, offsets, *tables(), scratch, out, ends, slow)
@@ -315,7 +333,12 @@ def _buffers(texts: pa.LargeStringArray) -> tuple[NDArray[np.uint8], NDArray[np.
         return np.zeros(0, np.uint8), np.zeros(1, np.int64)
     offsets = np.frombuffer(offset_buffer, np.int64)[texts.offset : texts.offset + len(texts) + 1]
     data = np.frombuffer(data_buffer, np.uint8) if data_buffer else np.zeros(0, np.uint8)
-    return data[offsets[0] : offsets[-1]], offsets - offsets[0]
+    first = offsets[0]
+    return data[first : offsets[-1]], offsets - first if first else offsets
+
+
+def _longest(offsets: NDArray[np.int64]) -> int:
+    return int((offsets[1:] - offsets[:-1]).max(initial=0))
 
 
 def _strings(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> pa.LargeStringArray:

@@ -8,7 +8,7 @@ from importlib import import_module
 import click
 
 from newsdedup_cli import __version__
-from newsdedup_cli.errors import UserError
+from newsdedup_cli.errors import UserError, told
 
 # Each command's module and its line in --help, so that naming them imports none of them.
 COMMANDS = {
@@ -16,6 +16,8 @@ COMMANDS = {
     "inspect": "What is in the inputs, what looks wrong with it, and the command to use next.",
     "histogram": "How far rows lie apart, and what each threshold would merge.",
     "explain": "Why two rows were, or were not, taken for copies.",
+    "review": "Doubtful pairs side by side, to be decided about; and decisions put into effect.",
+    "index": "Keep the rows of earlier days, and compare new ones with them.",
     "evaluate": "How right the clusters of a report are, by labels; what other thresholds would give.",
 }
 INTERNAL_ERROR = 3
@@ -70,7 +72,7 @@ def main() -> None:
         sys.stderr.close()
         code = 0
     except OSError as error:
-        code = _say(f"error: {error.filename or 'system'}: {error.strerror or error}", UserError.exit_code, verbose)
+        code = _say(f"error: {told(error)}", UserError.exit_code, verbose)
     except Exception as error:
         code = _say(
             f"internal error: {type(error).__name__}: {error}\n"

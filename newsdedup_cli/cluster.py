@@ -14,10 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from newsdedup_cli.kernels import join
-from newsdedup_cli.tables import I64, SAME, U64, VERDICTS, Bools, Clusters, Verified
+from newsdedup_cli.tables import APART, I64, SAME, U64, Bools, Clusters, Verified
 
 SMALL = 80  # rows of a component up to which all its pairs are scored
-APART = VERDICTS.index("numbers_differ")
 
 Score = Callable[[I64, I64], Verified]
 
@@ -48,24 +47,43 @@ class Links:
         self.known, self._keys = both.where(order), keys[order]
 
 
-def cluster(edges: Verified, representative: I64, rank: I64, digest: U64, score: Score) -> tuple[Clusters, Links]:
+def cluster(
+    edges: Verified,
+    representative: I64,
+    rank: I64,
+    digest: U64,
+    score: Score,
+    together: I64 | None = None,
+    settled: I64 | None = None,
+    past: int = 0,
+) -> tuple[Clusters, Links]:
     """Group the rows.
 
     Parameters: edges (the verified pairs of representatives, sorted by a, b), representative i8[N], rank i8[N]
     (all different; of a cluster the row of least rank stays), digest u8[N,2] for ties, and `score`, which
-    verifies further pairs. Also returns all pairs that were verified.
+    verifies further pairs. `together` i8[N] numbers the rows that a person joined (-1: none): those pairs go first
+    and are never torn. `settled` i8[N] is the row that stays for each row decided already, -1 for the others; of the
+    first `past` rows nothing is told. Also returns all pairs that were verified.
     """
     rows = len(representative)
     links = Links(edges, rows, score)
     keeper = np.arange(rows)
-    pending = _components(edges.where(edges.verdict == SAME), np.arange(rows), rows)
+    if together is None:
+        together = np.full(rows, -1)
+    same = edges.verdict == SAME
+    if settled is not None:
+        keeper = np.where(settled >= 0, settled, keeper)
+        same &= (settled[edges.a] < 0) & (settled[edges.b] < 0)
+    pending = _components(edges.where(same), np.arange(rows), rows)
     while pending:
         broken = _settle_stars(pending, links, rank, keeper)
         small = [members for members in broken if len(members) <= SMALL]
-        _agglomerate_all(small, links, rank, digest, keeper)
-        pending = [rest for members in broken if len(members) > SMALL for rest in _peel(members, links, rank, keeper)]
+        _agglomerate_all(small, links, rank, digest, together, keeper)
+        large = [members for members in broken if len(members) > SMALL]
+        pending = [rest for members in large for rest in _peel(members, links, rank, together, keeper)]
     kept = keeper[representative]
-    return Clusters(_dense(kept), kept, _row_links(kept, representative, links)), links
+    kept[:past] = np.arange(past)
+    return Clusters(dense(kept), kept, _row_links(kept, representative, links)), links
 
 
 def _components(same: Verified, among: I64, rows: int) -> list[I64]:
@@ -96,7 +114,9 @@ def _settle_stars(components: list[I64], links: Links, rank: I64, keeper: I64) -
     return [components[i] for i in np.flatnonzero(broken)]
 
 
-def _agglomerate_all(components: list[I64], links: Links, rank: I64, digest: U64, keeper: I64) -> None:
+def _agglomerate_all(
+    components: list[I64], links: Links, rank: I64, digest: U64, together: I64, keeper: I64
+) -> None:
     if not components:
         return
     every = [np.triu_indices(len(members), 1) for members in components]
@@ -107,12 +127,12 @@ def _agglomerate_all(components: list[I64], links: Links, rank: I64, digest: U64
     for members, (i, j) in zip(components, every, strict=True):
         pairs = found.where(np.arange(at, at + len(i)))
         at += len(i)
-        for group, head in _agglomerate(members, i, j, pairs, rank, digest):
+        for group, head in _agglomerate(members, i, j, pairs, rank, digest, together):
             keeper[group] = head
 
 
 def _agglomerate(
-    members: I64, i: I64, j: I64, pairs: Verified, rank: I64, digest: U64
+    members: I64, i: I64, j: I64, pairs: Verified, rank: I64, digest: U64, together: I64
 ) -> Iterator[tuple[I64, np.int64]]:
     """Groups of the members, joined from the best pair (positions i, j in members) down, and the row each keeps."""
     n = len(members)
@@ -125,7 +145,8 @@ def _agglomerate(
     low, high = np.minimum(place[i], place[j]), np.maximum(place[i], place[j])
     group_of = list(range(n))
     groups = {k: np.array([k]) for k in range(n)}
-    for pair in np.lexsort((high, low, -pairs.score)):
+    decided = (together[members[i]] >= 0) & (together[members[i]] == together[members[j]])
+    for pair in np.lexsort((high, low, -pairs.score, ~decided)):
         x, y = group_of[i[pair]], group_of[j[pair]]
         if x == y or pairs.verdict[pair] != SAME:
             continue
@@ -139,7 +160,7 @@ def _agglomerate(
         yield members[group], members[covering[np.argmin(rank[members[covering]])]]
 
 
-def _peel(members: I64, links: Links, rank: I64, keeper: I64) -> list[I64]:
+def _peel(members: I64, links: Links, rank: I64, together: I64, keeper: I64) -> list[I64]:
     """Settle the rows that verify against the row of least rank, without those kept apart; the rest's components."""
     head = members[np.argmin(rank[members])]
     others = members[members != head]
@@ -147,9 +168,13 @@ def _peel(members: I64, links: Links, rank: I64, keeper: I64) -> list[I64]:
     joined = others[found.verdict == SAME]
     score = np.zeros(len(rank), np.float32)
     score[others] = found.score
+    score[others[(together[others] >= 0) & (together[others] == together[head])]] = np.inf
     apart = links.known.where(links.known.verdict == APART)
     dropped = _worse_ends(apart, joined, score, rank)
     joined = joined[~np.isin(joined, dropped)]
+    left = np.setdiff1d(members, np.append(joined, head))
+    torn = np.setdiff1d(together[left], [-1, together[head]])
+    joined = joined[~np.isin(together[joined], torn)]
     keeper[joined] = head
     rest = np.setdiff1d(members, np.append(joined, head))
     inside = np.zeros(len(rank), bool)
@@ -166,7 +191,7 @@ def _worse_ends(apart: Verified, joined: I64, score: npt.NDArray[np.float32], ra
     return np.unique(np.where(worse_a, a, b))
 
 
-def _dense(kept: I64) -> I64:
+def dense(kept: I64) -> I64:
     """Cluster numbers from 0 in order of first rows."""
     _, first, inverse = np.unique(kept, return_index=True, return_inverse=True)
     number = np.empty(len(first), np.int64)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+
 
 class UserError(Exception):
     """A problem that the user can mend; the command ends with exit code 2 and no traceback.
@@ -29,6 +31,19 @@ class UserError(Exception):
         if self.todo:
             lines.append(f"  try:    {self.todo}")
         return "\n".join(lines)
+
+
+def told(error: OSError) -> str:
+    """An error of the system in words, with what helps where that is known.
+
+    >>> print(told(OSError(errno.ENOSPC, "No space left on device", "out")))
+    out: No space left on device
+      try:    making room there, --tmpdir on another disk, or another -o
+    """
+    message = f"{error.filename or 'system'}: {error.strerror or error}"
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return f"{message}\n  try:    making room there, --tmpdir on another disk, or another -o"
+    return message
 
 
 def visible(text: str, limit: int = 60) -> str:

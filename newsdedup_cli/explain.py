@@ -188,6 +188,10 @@ class Asked:
         comparison = compared(self.run, a, b, (raw[0], raw[1]), self.columns)
         return Explanation(judgement, (sides[0], sides[1]), rules, comparison, self.run.settings.signature())
 
+    def _decided(self, a: int, b: int) -> str:
+        """What a person decided of two rows, "" for nothing."""
+        return "" if self.classic else self.run.obeyed.on(*self._representatives(a, b))
+
     def _representatives(self, a: int, b: int) -> tuple[int, int]:
         if self.classic:
             return a, b
@@ -240,6 +244,8 @@ class Asked:
         if len(path) == 1:
             step = path[0]
             row, kept = self._called(step.row - 1), self._called(step.kept_row - 1)
+            if self._decided(a, b) == "same":
+                told[step.reason] = "a person decided that they are the same"
             return (
                 f"Merged: {row} was removed for {kept}: {told[step.reason]}, score {step.score:.3f} "
                 f"({step.distance} bits, {step.shared_sentences} shared sentences)."
@@ -272,6 +278,8 @@ class Asked:
         if self.classic:
             return "different", self._classic_apart(a, b)
         verdict, score = int(pair.verdict[0]), float(pair.score[0])
+        if self._decided(a, b) == "different":
+            return "different", f"a person decided that they are different (score {score:.3f})"
         if verdict != SAME:
             return VERDICTS[verdict] or "different", held_by(self._measures(a, b), self.run, verdict, score)
         return self._same_but_apart(a, b, score)
@@ -332,9 +340,11 @@ def asked(
     threads: int = 1,
     limit: int | None = None,
     tmpdir: Path | None = None,
+    decided: pa.Table | None = None,
 ) -> Iterator[Asked]:
-    """The corpus decided as `run` does, to be asked as long as the block lasts."""
+    """The corpus decided as `run` does (`decided`: with these decisions), to be asked as long as the block lasts."""
     with pipeline.opened(corpus, columns, settings, progress, threads=threads, limit=limit, tmpdir=tmpdir) as run:
+        run.decided = decided
         yield Asked(run, run.outcome(), corpus, columns)
 
 

@@ -95,7 +95,8 @@ def _scoring(m: Measures, run: pipeline.Run) -> list[Rule]:
     matching = run.matching
     codes, offsets = text.significant_codes(*run.texts.gather(np.array([m.a, m.b])))
     zero, one = np.array([0]), np.array([1])
-    jaccard, containment = (float(x[0]) for x in shingles.jaccard_containment(codes, offsets, zero, one))
+    jaccard, containment, left = (float(x[0]) for x in shingles.shingle_shares(codes, offsets, zero, one))
+    share = float(shingles.covered(codes, offsets, zero, one)[0])
     long = int(np.diff(offsets).max()) > shingles.LONGEST
     ratio = "not computed" if long else f"{float(shingles.edit_ratio(codes, offsets, zero, one)[0]):.3f}"
     sizes = [int(run.prints.significant[row]) for row in (m.a, m.b)]
@@ -108,7 +109,8 @@ def _scoring(m: Measures, run: pipeline.Run) -> list[Rule]:
         Rule(
             "characters in the same order",
             ratio,
-            f"{shingles.IN_ORDER} counts, at a Jaccard of {shingles.HOPELESS}-{shingles.SURE}",
+            f"{shingles.IN_ORDER} counts, {shingles.IN_ORDER_LONG} from {shingles.LONG} characters, at a Jaccard of "
+            f"{shingles.HOPELESS}-{shingles.SURE}",
         ),
         Rule(
             "containment",
@@ -116,7 +118,17 @@ def _scoring(m: Measures, run: pipeline.Run) -> list[Rule]:
             f"{matching.contained} in a text under {guards.CONTAINED_RATIO} of the other: an excerpt",
             "excerpt" if within else "",
         ),
+        Rule(
+            "of the shorter text in the longer, but for small changes",
+            f"{share:.3f}",
+            f"{shingles.COVERED} is nothing new, at a containment of {shingles.CHANGED} or more",
+        ),
         Rule("ends alike", told[ends], "for texts with parts left out, and briefs"),
+        Rule(
+            "share of the longer text that is left",
+            f"{left:.3f}",
+            f"at least {shingles.LEAST_LEFT[ends]:.2f} with such ends for a text with parts left out",
+        ),
         Rule(
             "lengths",
             f"{sizes[0]:,} and {sizes[1]:,} characters",
@@ -131,7 +143,7 @@ def _scoring(m: Measures, run: pipeline.Run) -> list[Rule]:
 
 def _guarding(m: Measures, run: pipeline.Run) -> list[Rule]:
     rows, matching = run.scanned.rows, run.matching
-    strong, weak = (int(n) for n in m.found.differing[0])
+    strong, weak, changed = (int(n) for n in m.found.differing[0])
     held = other_news(m, run)
     known = rows.url[m.a] and rows.url[m.b]
     url = ("the same" if rows.url[m.a] == rows.url[m.b] else "different") if known else "not both known"
@@ -141,8 +153,8 @@ def _guarding(m: Measures, run: pipeline.Run) -> list[Rule]:
     titled = rows.title_bits[[m.a, m.b]].any(axis=1).all()
     support = [f"{float(rows.title_support[row]):.2f}" for row in (m.a, m.b)]
     family = bool(run.family[m.a] and run.family[m.b])
-    count = f"{strong} clauses, {weak} with Chinese numerals or negations"
-    differs = strong > 0 or (weak > 0 and float(m.found.figures.score[0]) >= guards.LITTLE_ELSE)
+    count = f"{strong} clauses, {weak} with Chinese numerals or negations, of {changed} changed"
+    differs = bool(guards.in_figures(m.found.differing, m.found.figures.score)[0])
     return [
         Rule("clauses equal but for a number or its opposite", count, "none", APART if differs else ""),
         Rule(
@@ -203,7 +215,7 @@ def held_by(m: Measures, run: pipeline.Run, verdict: int, score: float) -> str:
     matching = run.matching
     code = VERDICTS[verdict]
     if code == "numbers_differ":
-        strong, weak = (int(n) for n in m.found.differing[0])
+        strong, weak, _ = (int(n) for n in m.found.differing[0])
         clauses = "1 clause that is" if strong + weak == 1 else f"{strong + weak} clauses that are"
         return (
             f"score {score:.3f} would do, but they differ in a number or an opposite in {clauses} equal otherwise "

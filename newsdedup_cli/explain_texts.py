@@ -11,7 +11,7 @@ import numpy as np
 
 from newsdedup_cli import boilerplate, clean, pipeline
 from newsdedup_cli.files.corpus import Column
-from newsdedup_cli.kernels import compare, text
+from newsdedup_cli.kernels import clauses, text
 from newsdedup_cli.scan import user_dictionary
 from newsdedup_cli.segment import Recipe, features, load_lexicon
 from newsdedup_cli.settings import Matching
@@ -115,7 +115,7 @@ def _shared(first: str, a: U64, b: U64, least_piece: int) -> tuple[str, ...]:
 
 
 def differing_clauses(first: str, second: str, matching: Matching) -> list[tuple[str, str]]:
-    """The clauses that kernels.compare.substitutions counts, as significant characters."""
+    """The clauses that kernels.clauses.substitutions counts, as significant characters."""
     import pyarrow as pa
 
     from newsdedup_cli.texts import buffers
@@ -150,8 +150,20 @@ def _clauses(codes: U32, offsets: I64, row: int, matching: Matching) -> tuple[li
     numerals = guards.numerals() if matching.numbers == "guard" else np.zeros(0, np.uint32)
     negations = guards.negations() if matching.opposites else np.zeros(0, np.uint32)
     out = np.empty((end - begin + 1, 3), np.uint64)
-    n = compare._clauses(
-        codes, begin, end, numerals, words, classes, sides, negations, guards.FLASH, guards.LEAST_LETTERS, out
+    n = clauses._clauses(
+        codes,
+        begin,
+        end,
+        clauses.kinds_of(numerals, words, negations),
+        numerals,
+        guards.units(),
+        words,
+        classes,
+        sides,
+        negations,
+        guards.FLASH,
+        guards.LEAST_LETTERS,
+        out,
     )
     spelled = "".join(chr(c) if c else "\n" for c in codes[begin:end].tolist()).split("\n")
     return spelled, [(int(form), int(value)) for form, value in out[:n, :2]]

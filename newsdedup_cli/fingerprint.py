@@ -35,7 +35,9 @@ def fingerprint(texts: pa.LargeStringArray, lexicon: Lexicon, matching: Matching
     alone = np.zeros(len(texts), np.uint8)
     alone[significant < matching.too_short] = TOO_SHORT
     alone[significant == 0] = NO_TEXT
-    return Batch(Fingerprints(digest, words, features, sentences, sketch, keys, significant, alone), pieces, piece_rows)
+    # The kernel cuts `pieces` from an array with room for the most there could be, which a view would keep alive.
+    prints = Fingerprints(digest, words, features, sentences, sketch, keys, significant, alone)
+    return Batch(prints, pieces.copy(), piece_rows)
 
 
 def join_batches(batches: list[Batch], matching: Matching) -> Batch:

@@ -4,20 +4,29 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from newsdedup_cli import kernels
-from newsdedup_cli.account import count, gather, largest_clusters, name_missing_ids
+import pyarrow as pa
+
+from newsdedup_cli import decisions, kernels
+from newsdedup_cli.account import count, gather, largest_clusters, name_missing_ids, rows_read
+from newsdedup_cli.checkpoint import Checkpoint
+from newsdedup_cli.columns import resolve_columns
 from newsdedup_cli.errors import UserError
 from newsdedup_cli.files.corpus import Column, Corpus, check_writable, open_corpus
-from newsdedup_cli.outputs import check_outputs, placed, refuse_input_as_output, write_rows
-from newsdedup_cli.pipeline import decide
+from newsdedup_cli.files.streams import checksum
+from newsdedup_cli.histories import Held, held
+from newsdedup_cli.indexing import commit
+from newsdedup_cli.outputs import check_outputs, placed, refuse_input_as_output, resume_folder, write_rows
+from newsdedup_cli.pipeline import Decided, decide
 from newsdedup_cli.progress import Progress, peak_memory
-from newsdedup_cli.report import write_report
+from newsdedup_cli.report import PAGES, write_report
 from newsdedup_cli.settings import Settings
+from newsdedup_cli.space import check_space
+from newsdedup_cli.spans import check_window, undated
 from newsdedup_cli.task import Job
 from newsdedup_cli.terminal import clipped
 
@@ -82,10 +91,33 @@ def run(job: Job, settings: Settings) -> Done:
     out_format = check_outputs(job)
     corpus = open_corpus(job.inputs, job.read, job.tmpdir)
     columns = resolve_columns(corpus, settings, progress)
+    check_space(job, corpus)
     if out_format == "xlsx" and not job.dry_run:
         check_writable(corpus, out_format)
     if not kernels.is_warm():
         progress.say("first run: compiling for this machine, once: a minute or two")
+    check_window(settings.matching, columns)
+    people_say = decisions_of(job, settings)
+    folder = job.tmpdir or folder_of(job)
+    with (
+        held(job, settings, corpus, progress, folder) as past,
+        Checkpoint(resume_folder(job, corpus), folder) as kept,
+    ):
+        return _carried_out(job, settings, progress, corpus, columns, out_format, people_say, kept, past, begin)
+
+
+def _carried_out(
+    job: Job,
+    settings: Settings,
+    progress: Progress,
+    corpus: Corpus,
+    columns: dict[str, list[Column]],
+    out_format: str,
+    people_say: pa.Table | None,
+    kept: Checkpoint,
+    past: Held,
+    begin: float,
+) -> Done:
     decided = decide(
         corpus,
         columns,
@@ -93,10 +125,17 @@ def run(job: Job, settings: Settings) -> Done:
         progress,
         threads=job.threads,
         limit=job.limit,
-        tmpdir=job.tmpdir or folder_of(job),
+        decided=people_say,
+        kept=kept,
+        history=past.history,
+        into=past.into,
     )
+    if not job.decisions:  # those of an index are about other days' texts too
+        decided.outcome.warnings = [line for line in decided.outcome.warnings if "matched nothing" not in line]
     findings = corpus.findings
-    _tell(findings.notes, findings.warnings, progress)
+    findings.warnings += decided.outcome.warnings
+    told_of_history = said_of_history(decided, corpus, columns, settings)
+    _tell([*findings.notes, *told_of_history], findings.warnings, progress)
     if job.max_rejects is not None and len(findings.rejects) > job.max_rejects:
         first = findings.rejects[0]
         raise UserError(
@@ -113,41 +152,57 @@ def run(job: Job, settings: Settings) -> Done:
             if report:
                 with progress.stage("report"):
                     made = gather(corpus, columns, decided, settings, counts, progress, begin, job)
-                    write_report(made, report)
+                    if isinstance(out, Path):
+                        made.run["out_sha256"] = checksum(out)[0]
+                    made.run["notes"] = [*made.run["notes"], *told_of_history]
+                    if past.history is not None:
+                        made.run["history"] = past.as_dict()
+                    write_report(made, report, frozenset() if job.pages else PAGES)
+                    if people_say is not None:
+                        decisions.save(people_say, report / decisions.NAME)
+    commit(decided, counts, progress)
+    if past.into is not None and job.decisions:
+        decisions.remember(past.into.folder, job.decisions)
     counts |= {"seconds": round(time.perf_counter() - begin, 3), "peak_bytes": peak_memory()}
     return Done(
         counts, largest_clusters(decided, LARGEST), len(findings.rejects) + len(findings.warnings), job, progress
     )
 
 
-def resolve_columns(corpus: Corpus, settings: Settings, progress: Progress) -> dict[str, list[Column]]:
-    """The column of each role: as given, else guessed from the header and said."""
-    guessed = corpus.guess_roles()
-    chosen: dict[str, list[Column]] = {}
+def said_of_history(
+    decided: Decided, corpus: Corpus, columns: Mapping[str, Sequence[Column]], settings: Settings
+) -> list[str]:
+    """What a person should know of the window and of the history beside the counts."""
     said = []
-    for role in ("id", "title", "text", "date", "source", "url"):
-        given = getattr(settings.columns, role)
-        names = given if role == "text" else (given,) if given else ()
-        if names:
-            chosen[role] = [corpus.resolve(name, f"--{role}") for name in names]
-        elif role in guessed:
-            chosen[role] = [corpus.resolve(_spec(column), f"--{role}") for column in guessed[role]]
-            said.append(f"{role}={'|'.join(column.label for column in guessed[role])}")
-    if said:
-        progress.say(f"columns guessed: {', '.join(said)}")
-    needed = "title" if settings.matching.scope == "title" else "text"
-    if needed not in chosen and corpus.columns:
-        names = ", ".join(column.label for column in corpus.columns)
-        raise UserError(
-            f"no column looks like the {needed}",
-            wanted=f"one of {names}",
-            todo=f"--{needed} {corpus.columns[0].label}",
+    size = rows_read(decided)
+    if settings.matching.window:
+        said.append(undated(corpus, columns, decided.scanned.rows.date[:size]).said())
+    mentioned = decided.mentioned
+    if mentioned is not None and len(mentioned.clashes):
+        names = [decided.scanned.rows.id[row].as_py() or f"row {row + 1}" for row in mentioned.clashes[:3].tolist()]
+        more = f" and {len(mentioned.clashes) - 3:,} more" if len(mentioned.clashes) > 3 else ""
+        said.append(f"ids that the history has for other rows: {', '.join(names)}{more}; told apart by `kept_file`")
+    if mentioned is not None and len(mentioned.own):
+        said.append(f"{len(mentioned.own):,} rows are in the index already: decided as before, not added again")
+    if mentioned is not None and mentioned.stored and mentioned.new_pieces:
+        said.append(
+            f"{mentioned.new_pieces:,} pieces of boilerplate are new to the history; compared without them"
         )
-    return chosen
+    return [text for text in said if text]
 
 
-def _spec(column: Column) -> str:
-    return f"#{column.position + 1}" if not column.path else column.label
+def decisions_of(job: Job, settings: Settings) -> pa.Table | None:
+    """The decisions that the run obeys, those given winning over those of indexes; None where there are none."""
+    folders = [*map(Path, job.against), *([job.index] if job.index else [])]
+    stored = [folder / decisions.NAME for folder in folders if (folder / decisions.NAME).is_file()]
+    if not job.decisions:
+        return decisions.load_all(stored) if stored else None
+    if settings.matching.preset.startswith("classic"):
+        raise UserError(
+            f"--decisions with --preset {settings.matching.preset}",
+            wanted="another preset: the published recipes know no decisions",
+        )
+    return decisions.load_all([*stored, *job.decisions])
 
 
 def _tell(notes: Sequence[str], warnings: Sequence[str], progress: Progress) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import hashlib
 import os
 import shutil
 import sys
@@ -13,7 +14,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from newsdedup_cli.checkpoint import LEAST_BYTES
 from newsdedup_cli.errors import UserError
 from newsdedup_cli.files import format_of, open_sink
 from newsdedup_cli.files.base import Batch
@@ -21,6 +24,7 @@ from newsdedup_cli.files.corpus import Corpus, input_paths
 from newsdedup_cli.pipeline import Decided
 from newsdedup_cli.report.data import rows_table
 from newsdedup_cli.settings import Settings
+from newsdedup_cli.tables import Bools
 from newsdedup_cli.task import Job
 
 MARKS = ("similar_id", "is_duplicate", "duplicate_of", "reason", "score")
@@ -87,6 +91,13 @@ def placed(job: Job) -> Iterator[tuple[Any, Path | None]]:
             _replace_folder(report, job.report)
         if job.out != "-":
             target.replace(places[0])
+    except BrokenPipeError:
+        # What Python still holds has nowhere to go either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise UserError("standard output was closed before all rows were written: there is no report") from None
+    except OSError as error:
+        error.filename = error.filename or (str(places[0].parent) if places else "standard output")
+        raise
     finally:
         for place in places:
             _remove(_beside(place))
@@ -95,6 +106,22 @@ def placed(job: Job) -> Iterator[tuple[Any, Path | None]]:
 def _beside(place: Path) -> Path:
     """The temporary name of a process's output."""
     return place.parent / f".{place.name}.{os.getpid()}.part"
+
+
+def resume_folder(job: Job, corpus: Corpus) -> Path | None:
+    """Where a run saves what the next one continues from; None for one that is short or has no place.
+
+    Under --tmpdir its name has a hash of OUT's place, so that equal names of two folders are not confused.
+    """
+    if job.out in (None, "-") or job.dry_run:
+        return None
+    if sum(source.path.stat().st_size for source in corpus.sources) < LEAST_BYTES:
+        return None
+    out = Path(str(job.out))
+    if job.tmpdir is None:
+        return out.parent / f".{out.name}.resume"
+    place = hashlib.sha256(os.fsencode(out.resolve())).hexdigest()[:12]
+    return job.tmpdir / f".{out.name}.{place}.resume"
 
 
 def _clear_leftovers(place: Path) -> None:
@@ -147,9 +174,26 @@ def write_rows(
 
     Returns what the format made necessary to change, in words.
     """
-    mark = settings.keeping.mark
-    kept = decided.outcome.clusters.kept_row == np.arange(len(decided.scanned.rows))
-    marks = _marks(decided, corpus) if mark else None
+    rows = len(decided.scanned.rows) if decided.mentioned is None else decided.mentioned.rows
+    kept = decided.outcome.clusters.kept_row[:rows] == np.arange(rows)
+    table = None
+    if settings.keeping.mark:
+        table = rows_table(decided.scanned.rows, decided.scanned.files, decided.outcome).slice(0, rows)
+    return copy_rows(corpus, kept, table, job, out, report, out_format, advance)
+
+
+def copy_rows(
+    corpus: Corpus,
+    kept: Bools,
+    marked: pa.Table | None,
+    job: Job,
+    out: Any,
+    report: Path | None,
+    out_format: str,
+    advance: Any,
+) -> list[str]:
+    """Rows that are `kept` to OUT, the others beside the report; or all to OUT with marks from a ROWS_SCHEMA table."""
+    marks = _marks(marked, corpus) if marked is not None else None
     corpus.complete()
     schema = corpus.schema
     out_schema = pa.schema([*schema, *marks.schema], schema.metadata) if marks is not None else schema
@@ -192,14 +236,11 @@ def _first(batch: Batch, size: int) -> Batch:
     return Batch(batch.columns.slice(0, size), raw)
 
 
-def _marks(decided: Decided, corpus: Corpus) -> pa.RecordBatch:
+def _marks(table: pa.Table, corpus: Corpus) -> pa.RecordBatch:
     """The columns of --mark for all rows; a name that the input has already gets newsdedup_ before it."""
-    clusters, rows = decided.outcome.clusters, decided.scanned.rows
-    table = rows_table(rows, decided.scanned.files, decided.outcome)
-    duplicate = clusters.kept_row != np.arange(len(rows))
     columns = [
         table["similar_id"].combine_chunks(),
-        pa.array(duplicate),
+        pc.invert(table["kept"].combine_chunks()),
         table["kept_id"].combine_chunks(),
         table["reason"].combine_chunks(),
         table["score"].combine_chunks(),

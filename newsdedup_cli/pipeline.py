@@ -2,41 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
-from newsdedup_cli import boilerplate, candidates, keep, verify
+from newsdedup_cli import candidates, follow, increment, keep, obeyed, stripping, told, verify
+from newsdedup_cli.checkpoint import Checkpoint
 from newsdedup_cli.cluster import cluster
+from newsdedup_cli.dates import parse_span
 from newsdedup_cli.decision import classic_outcome, for_a_person, reasons
 from newsdedup_cli.files.corpus import Column, Corpus
-from newsdedup_cli.fingerprint import BOILERPLATE_ONLY, fingerprint
-from newsdedup_cli.kernels import text
+from newsdedup_cli.fingerprint import BOILERPLATE_ONLY
+from newsdedup_cli.index import History, Index, Past, Staged
 from newsdedup_cli.progress import Progress
 from newsdedup_cli.report import shown
-from newsdedup_cli.scan import Scanned, cleaned_by, scan, user_dictionary
-from newsdedup_cli.segment import load_lexicon
+from newsdedup_cli.scan import Scanned, scan, signature_of
 from newsdedup_cli.settings import Settings
-from newsdedup_cli.tables import (
-    I64,
-    U8,
-    U64,
-    Bools,
-    Fingerprints,
-    Outcome,
-    Pairs,
-    Verified,
-)
-from newsdedup_cli.texts import TextStore, buffers, strings
+from newsdedup_cli.tables import I64, SAME, U8, U64, Bools, Fingerprints, Outcome, Pairs, Verified
+from newsdedup_cli.texts import TextStore, buffers
 from newsdedup_cli.verify import guards
-
-STILL_SAID = 0.85  # share of what a text says of its title that taking out boilerplate must leave
-LISTED = 2000  # pieces of boilerplate that the report lists
-STRIP_ROWS = 4096  # rows whose texts are in memory while boilerplate is taken out
 
 
 @dataclass
@@ -48,6 +36,8 @@ class Decided:
     outcome: Outcome
     texts: dict[int, str]  # row, from 1 -> its text as compared, of the few that report.html shows
     urls: dict[int, str]  # row, from 1 -> its url, of those that report.xlsx lists
+    mentioned: told.Mentioned | None = None  # stored rows behind the new ones in all of this, with a history
+    staged: Staged | None = None  # what is to be added to the index
 
 
 def decide(
@@ -59,13 +49,30 @@ def decide(
     threads: int = 1,
     limit: int | None = None,
     tmpdir: Path | None = None,
+    decided: pa.Table | None = None,
+    kept: Checkpoint | None = None,
+    history: History | None = None,
+    into: Index | None = None,
 ) -> Decided:
-    """Find the copies among the rows of the corpus."""
-    with opened(corpus, columns, settings, progress, threads=threads, limit=limit, tmpdir=tmpdir) as run:
-        outcome = run.outcome()
-        texts = run.texts.named(shown.rows_shown(outcome))
-        urls = run.scanned.urls.named(shown.rows_listed(outcome)) if run.scanned.urls else {}
-        return Decided(run.scanned, run.prints, outcome, texts, urls)
+    """Find the copies among the rows of the corpus; `decided` are people's decisions, of decisions.SCHEMA.
+
+    `kept` has what an earlier run that was stopped found out, and takes what this one does. With a history the rows
+    are compared with its rows too; those of the corpus are staged to be added to the index `into`.
+    """
+    with opened(corpus, columns, settings, progress, threads=threads, limit=limit, tmpdir=tmpdir, kept=kept) as run:
+        run.decided, run.history = decided, history
+        outcome, scanned, mentioned = run.outcome(), run.scanned, None
+        staged = None if into is None else increment.staged(run, outcome, into)
+        at = np.arange(len(scanned.rows))
+        if run.past is not None and history is not None:
+            unknown = len(increment.unknown_pieces(run))
+            outcome, scanned, mentioned = told.tell(outcome, run.past, scanned, history.rows, unknown)
+            at = mentioned.order
+        new = len(at) if mentioned is None else mentioned.rows
+        texts = told.named(run.texts.gather, shown.rows_shown(outcome), at)
+        listed = shown.rows_listed(outcome)
+        urls = run.scanned.urls.named(listed[listed < new]) if run.scanned.urls else {}
+        return Decided(scanned, run.new.batch.fingerprints, outcome, texts, urls, mentioned, staged)
 
 
 @contextmanager
@@ -78,13 +85,17 @@ def opened(
     threads: int = 1,
     limit: int | None = None,
     tmpdir: Path | None = None,
+    kept: Checkpoint | None = None,
 ) -> Iterator[Run]:
     """A run whose cleaned texts are at hand as long as the block lasts, for questions beyond its outcome."""
-    with TextStore(tmpdir) as texts, TextStore(tmpdir) as urls:
+    with ExitStack() as stack:
+        kept = kept or stack.enter_context(Checkpoint(tmpdir=tmpdir))
         with progress.stage("fingerprints") as advance:
-            kept_urls = urls if columns.get("url") else None
-            scanned = scan(corpus, columns, settings, texts, threads, limit, advance, kept_urls)
-        yield Run(scanned, texts, settings, progress, threads)
+            kept.open(lambda: signature_of(columns, settings.matching), bool(columns.get("url")), progress.say)
+            scanned = scan(corpus, columns, settings, kept, threads, limit, advance)
+        run = Run(scanned, kept.texts, settings, progress, threads)
+        run.stored_texts = lambda: stack.enter_context(TextStore(tmpdir))
+        yield run
 
 
 class Run:
@@ -97,44 +108,72 @@ class Run:
     chosen: Pairs  # those of them worth reading
     family: Bools  # [N] rows of one form, alike but for names and numbers
     known: Verified  # every pair that was verified, once `outcome` has run
+    decided: pa.Table | None = None  # of decisions.SCHEMA
+    obeyed: obeyed.Obeyed  # those that are about these rows
+    history: History | None = None
+    stored_texts: Callable[[], TextStore]  # a place for texts of the history
+    past: Past | None = None  # the stored rows that matter: in all arrays [N] they come before the new ones
+    alike: Verified  # the pairs that are alike or nearly so, whatever looks beyond one pair
+    left_out: stripping.LeftOut
 
     def __init__(
         self, scanned: Scanned, texts: TextStore, settings: Settings, progress: Progress, threads: int
     ) -> None:
-        self.scanned, self.texts, self.progress, self.threads = scanned, texts, progress, threads
+        self.scanned, self.progress, self.threads = scanned, progress, threads
+        self.texts: TextStore | increment.JoinedTexts = texts
+        self.new, self.new_texts = scanned, texts
         self.settings, self.matching = settings, settings.matching
         self.prints = scanned.batch.fingerprints
+        window = parse_span(self.matching.window) if self.matching.window else 0
+        self.order = candidates.Order(scanned.rows.date, 0, window, settings.keeping.keep == "first")
 
     def prepare(self) -> list[tuple[str, int]]:
         """Boilerplate out, candidates proposed; returns the boilerplate that the report lists."""
         with self.progress.stage("boilerplate"):
-            self.boilerplate, listed = self._boilerplate()
+            self.left_out = stripping.learn(self.scanned, self.new_texts, self.matching, self._ranks())
+            if self.history:
+                self.left_out = increment.with_known(self.left_out, self.history.boilerplate())
+            self.boilerplate = self.left_out.common
+            stripping.strip(self.scanned, self.new_texts, self.matching, self.left_out)
             if self.matching.boilerplate and self.matching.scope == "full":
                 self.prints.alone[guards.foreign_bodies(self.prints, self.scanned.rows)] = BOILERPLATE_ONLY
+        self.rank = self._ranks()
+        if self.history:
+            with self.progress.stage("history"):
+                increment.join(self, self.history)
         with self.progress.stage("candidates"):
-            self.rank = self._ranks()
-            self.representative = candidates.representatives(self.prints.digest, self.rank, self.prints.alone > 0)
+            sides = obeyed.sides_of(self.decided, self.scanned, self.prints.alone > 0)
+            digest = obeyed.told_apart(sides, self.prints.digest, self.scanned.as_read)
+            self.one_text = candidates.representatives(self.prints.digest, self.rank, self.prints.alone > 0)
+            self.representative = self.one_text
+            if self.order.window:  # rows of one text are copies only if they lie within it
+                self.representative = np.arange(len(self.rank))
+            elif digest is not self.prints.digest:
+                self.representative = candidates.representatives(digest, self.rank, self.prints.alone > 0)
+            self.obeyed = obeyed.obey(sides, self.representative, self.scanned.rows.id)
             urls = self.scanned.rows.url if self.scanned.rows.url.any() else None
             batch = self.scanned.batch
             self.proposed = candidates.propose(
-                self.prints,
-                self.representative,
-                self.boilerplate,
-                self.matching,
-                urls,
-                batch.pieces,
-                batch.piece_rows,
-            )
-            plausible = verify.plausible(self.proposed, self.prints)
-            self.chosen = Pairs(*(getattr(self.proposed, f.name)[plausible] for f in fields(Pairs)))
-        return listed
+                self.prints, self.representative, self.boilerplate, self.matching, urls, batch.pieces,
+                batch.piece_rows, self.order,
+            )  # fmt: skip
+            worth = verify.plausible(self.proposed, self.prints)
+            self.chosen = candidates.to_read(self.proposed, worth, self.prints, self.order)
+            self.add_decided()
+        return self.left_out.listed
+
+    def add_decided(self) -> None:
+        """Pairs under a decision are read whether or not anything proposes them."""
+        more = self.obeyed.missing_from(self.chosen.a, self.chosen.b)
+        self.chosen = candidates.with_more(self.chosen, *more, self.scanned.rows.url, self.prints)
 
     def measured(self) -> verify.Measured:
         """What the texts of the chosen pairs say."""
         with self.progress.stage("verification", len(self.chosen), "pairs") as advance:
-            return verify.measured(
-                self.chosen, self.texts.gather, self.matching, self.threads, advance, self.title_texts
-            )
+            if isinstance(self.texts, increment.JoinedTexts):
+                self.texts.load(np.concatenate([self.chosen.a, self.chosen.b]))
+            gather, titles = self.texts.gather, self.title_texts
+            return verify.measured(self.chosen, gather, self.matching, self.threads, advance, titles)
 
     def measure(self, pairs: Pairs) -> verify.Measured:
         """What the texts of any pairs say."""
@@ -142,14 +181,30 @@ class Run:
 
     def title_texts(self, some: I64) -> tuple[U8, I64]:
         """The cleaned titles of rows: data u1[B], offsets i8[R+1]."""
-        return buffers(self._titles(some))
+        return buffers(stripping.titles(self.scanned, some, self.matching))
 
     def judged(self, found: verify.Measured) -> Verified:
         """The chosen pairs with their verdicts by `matching`, which may have changed since they were measured."""
-        edges = verify.judged(self.chosen, found, self.prints, self.scanned.rows, self.matching)
-        self.family = guards.families(edges, len(self.prints))
-        guards.hold_families(edges, self.family)
+        edges = self._same_text(verify.judged(self.chosen, found, self.prints, self.scanned.rows, self.matching))
+        self.alike = edges.where(follow.loose(edges))
+        self.before = increment.before(self.past, self.history, len(self.prints))
+        families = self.before.families.copy()
+        node = self.before.node
+        families.add(node[self.alike.a], node[self.alike.b], (self.alike.verdict == SAME).astype(np.uint8))
+        self.family = families.among(node, guards.FAMILY)
+        self._hold(edges)
         return edges
+
+    def _hold(self, pairs: Verified) -> None:
+        """The guards that look beyond one pair. What comes first stays: then the guard on families goes row by row."""
+        if not self.order.by_rows:
+            guards.hold_families(pairs, self.family)
+        pairs.verdict[self.order.too_far(pairs.a, pairs.b)] = 0
+        self.obeyed.hold(pairs)
+
+    def _same_text(self, pairs: Verified) -> Verified:
+        pairs.verdict[self.one_text[pairs.a] == self.one_text[pairs.b]] = SAME
+        return pairs
 
     def outcome(self) -> Outcome:
         """All stages in order."""
@@ -158,82 +213,37 @@ class Run:
         listed = self.prepare()
         edges = self.judged(self.measured())
         with self.progress.stage("clusters"):
-            clusters, links = cluster(edges, self.representative, self.rank, self.prints.digest, self.score)
-        self.known = links.known
-        equal = self.representative[clusters.link.a] == clusters.link.b
+            sure, kind = self.obeyed.decided_same(edges), self.order.by_rows
+            settled, edges = follow.settled(edges, self.before, self.score, sure, kind, guards.FAMILY, guards.FORM)
+            clusters, links = cluster(
+                edges, self.representative, self.rank, self.prints.digest, self.score, self.obeyed.together, settled,
+                self.order.past,
+            )  # fmt: skip
+        self.known = links.known.where(links.known.b >= self.order.past)
+        equal = self.one_text[clusters.link.a] == self.one_text[clusters.link.b]
         clusters.link.shared_sentences[equal] = (self.prints.sentences[clusters.link.b[equal]] != 0).sum(axis=1)
+        doubtful, decision, family = for_a_person(self.known, clusters, self.obeyed, self.prints.digest)
         return Outcome(
             clusters,
             self.prints.alone,
-            reasons(clusters, self.representative, self.matching.max_distance),
-            for_a_person(links.known, clusters, self.representative),
+            reasons(clusters, self.one_text, self.matching.max_distance),
+            doubtful,
             listed,
             len(self.proposed),
             len(self.chosen),
+            decision,
+            family,
+            self.obeyed.counts if self.decided is not None else {},
+            obeyed.summary(self.obeyed),
         )
 
     def _ranks(self) -> I64:
-        keeping = self.settings.keeping
-        rows = self.scanned.rows
-        places = {name: place for place, name in enumerate(keeping.prefer_source)}
-        names = rows.source.to_pylist() if places else []
-        sources = np.fromiter((places.get(name, len(places)) for name in names), np.int64, len(names))
-        if not places:
-            sources = np.zeros(len(rows), np.int64)
-        return keep.ranks(
-            keeping, rows.date, self.prints.significant, sources, self.prints.digest, self.scanned.identity
-        )
-
-    def _boilerplate(self) -> tuple[U64, list[tuple[str, int]]]:
-        """Learn it, take it out of the texts and fingerprint those anew."""
-        batch, matching = self.scanned.batch, self.matching
-        found = boilerplate.nothing()
-        if matching.boilerplate:
-            representative = candidates.representatives(self.prints.digest, self._ranks(), self.prints.alone > 0)
-            counted = representative == np.arange(len(self.prints))
-            found = boilerplate.learn(
-                batch.pieces, batch.piece_rows, counted, self.prints.digest, matching.boilerplate_rows
-            )
-        spelled = boilerplate.spelling(found, self.texts.gather, matching.least_piece)
-        texts = dict(zip(found.hashes.tolist(), spelled, strict=True))
-        found = boilerplate.without_quotes(found, spelled, self._titles)
-        hashes, common = found.hashes, found.common
-        if matching.boilerplate_file:
-            lines = boilerplate.read_lines(matching.boilerplate_file)
-            given = boilerplate.hashes_of(cleaned_by(lines, matching), matching.least_piece)
-            hashes, common = np.union1d(hashes, given), np.union1d(common, given)
-        listed = [(texts[h], n) for h, n in zip(found.hashes.tolist(), found.rows.tolist(), strict=True)]
-        self._strip(boilerplate.rows_with(batch.pieces, batch.piece_rows, hashes), hashes)
-        return common, sorted(listed, key=lambda piece: (-piece[1], piece[0]))[:LISTED]
-
-    def _titles(self, some: I64) -> pa.LargeStringArray:
-        return cleaned_by(self.scanned.rows.title.take(pa.array(some)), self.matching)
-
-    def _strip(self, rows: I64, hashes: U64) -> None:
-        lexicon = load_lexicon(user_dictionary(self.matching))
-        for begin in range(0, len(rows), STRIP_ROWS):
-            some = rows[begin : begin + STRIP_ROWS]
-            stripped = boilerplate.strip(strings(*self.texts.gather(some)), hashes, self.matching.least_piece)
-            stays = self._speaks_of_title(some, stripped)
-            some, stripped = some[stays], stripped.filter(pa.array(stays))
-            self.texts.replace_strings(some, stripped)
-            new = fingerprint(stripped, lexicon, self.matching).fingerprints
-            emptied = some[(new.alone > 0) & (self.prints.alone[some] == 0)]
-            for field in fields(Fingerprints):
-                getattr(self.prints, field.name)[some] = getattr(new, field.name)
-            self.prints.alone[emptied] = BOILERPLATE_ONLY
-
-    def _speaks_of_title(self, some: I64, stripped: pa.LargeStringArray) -> Bools:
-        """Whether what is left still says of the title what the whole did; else the news itself was taken out."""
-        about = self.scanned.rows
-        support, _ = text.title_evidence(*buffers(self._titles(some)), *buffers(stripped))
-        before = about.title_support[some]
-        said: Bools = about.title_bits[some].any(axis=1) & (before >= guards.SUPPORT) & (support < STILL_SAID * before)
-        return ~said
+        prints, rows = self.prints, self.scanned.rows
+        return keep.row_ranks(self.settings.keeping, rows, prints.significant, prints.digest, self.scanned.identity)
 
     def score(self, a: I64, b: I64) -> Verified:
         """Any pairs a < b of rows, verified as `run` verifies them."""
         pairs = candidates.with_figures(a, b, self.scanned.rows.url, self.prints)
         found = verify.judged(pairs, self.measure(pairs), self.prints, self.scanned.rows, self.matching)
-        guards.hold_families(found, self.family)
+        self._hold(self._same_text(found))
         return found

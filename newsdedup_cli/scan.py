@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from newsdedup_cli import keep
+from newsdedup_cli.checkpoint import Checkpoint, Made, key_of, rules_version
 from newsdedup_cli.clean import CleanSettings, classic_clean, clean_texts
+from newsdedup_cli.dates import parse_dates
 from newsdedup_cli.files.corpus import Column, Corpus, TextBatch
 from newsdedup_cli.fingerprint import Batch, fingerprint, join_batches
 from newsdedup_cli.kernels import store, text
-from newsdedup_cli.segment import Lexicon, load_lexicon
+from newsdedup_cli.segment import Lexicon, lexicon_signature, load_lexicon
 from newsdedup_cli.settings import Matching, Settings
 from newsdedup_cli.tables import U64, Rows
 from newsdedup_cli.texts import TextStore, buffers
@@ -40,36 +42,39 @@ class Scanned:
     files: list[str]
     raw: list[str]  # the texts as they came in, only for classic-nshash
     urls: TextStore | None  # where a column of urls is known, as long as the run lasts
+    content: U64  # [N,2] digest of the cleaned text before boilerplate was taken out: with `as_read`, the key
+    as_read: U64  # [N] hash of title and text as they came in; of the two a decision is known by
 
 
 def scan(
     corpus: Corpus,
     columns: Mapping[str, Sequence[Column]],
     settings: Settings,
-    texts: TextStore,
+    kept: Checkpoint,
     threads: int,
     limit: int | None,
     advance: Callable[[int], None],
-    urls: TextStore | None = None,
 ) -> Scanned:
-    """Read the columns of the corpus once; `texts` takes the cleaned texts, `urls` the urls."""
+    """Read the columns of the corpus once; `kept` takes the cleaned texts and the urls, and gives what it has."""
     lexicon = load_lexicon(user_dictionary(settings.matching))
     batches = _limited(corpus.texts(columns, BATCH_ROWS), limit)
     made: list[_Made] = []
-    for one in _ordered(lambda batch: _make(batch, settings.matching, lexicon), batches, threads):
-        texts.append(*buffers(one.cleaned))
-        if urls is not None:
-            urls.append(*buffers(one.urls))
-        one.cleaned = one.urls = None
+    for one in _ordered(lambda batch: _make(batch, settings.matching, lexicon, kept.find), batches, threads):
+        kept.take(one.known)
         made.append(one)
-        advance(len(one.rows))
+        advance(len(one.as_read))
+    kept.save()
     files = list(dict.fromkeys(one.file for one in made))
     for one in made:
-        one.rows.file[:] = files.index(one.file)
-    whole = join_batches([one.batch for one in made], settings.matching)
-    identity = np.concatenate([one.identity for one in made] or [np.zeros(0, np.uint64)])
+        one.known.rows.file[:] = files.index(one.file)
+    whole = join_batches([one.known.batch for one in made], settings.matching)
+    identity = np.concatenate([one.known.identity for one in made] or [np.zeros(0, np.uint64)])
     raw = [text for one in made for text in one.raw]
-    return Scanned(whole, _join_rows([one.rows for one in made]), identity, files, raw, urls)
+    content = whole.fingerprints.digest.copy()
+    as_read = np.concatenate([one.as_read for one in made] or [np.zeros(0, np.uint64)])
+    return Scanned(
+        whole, join_rows([one.known.rows for one in made]), identity, files, raw, kept.urls, content, as_read
+    )
 
 
 @dataclass
@@ -77,12 +82,9 @@ class _Made:
     """One batch's share of the result."""
 
     file: str
-    cleaned: pa.LargeStringArray
-    batch: Batch
-    rows: Rows
-    identity: U64
+    known: Made
     raw: list[str]
-    urls: pa.LargeStringArray
+    as_read: U64
 
 
 def _limited(batches: Iterator[TextBatch], limit: int | None) -> Iterator[TextBatch]:
@@ -111,15 +113,32 @@ def _ordered(work: Callable[[TextBatch], _Made], batches: Iterator[TextBatch], t
             yield under_way.popleft().result()
 
 
-def _make(batch: TextBatch, matching: Matching, lexicon: Lexicon) -> _Made:
+def _make(
+    batch: TextBatch, matching: Matching, lexicon: Lexicon, find: Callable[[str], Made | None] = lambda _: None
+) -> _Made:
     size = batch.num_rows
     nothing = pa.nulls(size, pa.large_string())
     one = {role: pc.coalesce(*(batch.values.get(role) or [nothing])) for role in ROLES}
     body = joined(batch.values.get("text") or [nothing])
-    cleaned = comparable(body, one["title"], matching)
     identity = np.zeros(size, np.uint64)
     for role in ROLES:
         identity = store.hash_rows(*buffers((body if role == "text" else one[role]).fill_null("")), identity)
+    key = key_of(identity, [body if role == "text" else one[role] for role in ROLES])
+    known = find(key) or _fingerprinted(key, one, body, identity, matching, lexicon)
+    raw = body.fill_null("").to_pylist() if matching.preset == "classic-nshash" else []
+    return _Made(batch.file, known, raw, read_hashes(one["title"], body))
+
+
+def _fingerprinted(
+    key: str,
+    one: Mapping[str, pa.LargeStringArray],
+    body: pa.LargeStringArray,
+    identity: U64,
+    matching: Matching,
+    lexicon: Lexicon,
+) -> Made:
+    size = len(body)
+    cleaned = comparable(body, one["title"], matching)
     urls = one["url"].fill_null("")
     url: U64 = store.hash_rows(*buffers(urls), np.zeros(size, np.uint64))
     url[pc.equal(pc.binary_length(urls), 0).to_numpy(zero_copy_only=False)] = 0
@@ -129,20 +148,28 @@ def _make(batch: TextBatch, matching: Matching, lexicon: Lexicon) -> _Made:
         one["id"],
         one["title"],
         one["source"],
-        keep.parse_dates(one["date"].to_pylist()),
+        parse_dates(one["date"].to_pylist(), int(matching.year) if matching.year else None),
         np.zeros(size, np.int32),
         url,
         support,
         bits,
     )
-    raw = body.fill_null("").to_pylist() if matching.preset == "classic-nshash" else []
-    return _Made(batch.file, cleaned, fingerprint(cleaned, lexicon, matching), rows, identity, raw, urls)
+    return Made(key, fingerprint(cleaned, lexicon, matching), rows, identity, cleaned, urls)
+
+
+def read_hashes(title: pa.LargeStringArray, body: pa.LargeStringArray) -> U64:
+    """A hash u8[N] of title and text as they came in."""
+    seed: U64 = store.hash_rows(*buffers(title.fill_null("")), np.zeros(len(title), np.uint64))
+    found: U64 = store.hash_rows(*buffers(body.fill_null("")), seed)
+    return found
 
 
 def joined(arrays: Sequence[pa.LargeStringArray]) -> pa.LargeStringArray:
     """Several text columns as one, joined by a line end; what is null is left out."""
     if len(arrays) == 1:
         return arrays[0]
+    import polars as pl  # here, for it takes a third of a second
+
     # pyarrow 26's binary_join_element_wise drops the rows that are null in every column.
     columns = [pl.Series(str(i), array) for i, array in enumerate(arrays)]
     return pl.select(pl.concat_str(columns, separator="\n", ignore_nulls=True)).to_series().to_arrow()
@@ -166,7 +193,9 @@ def cleaned_by(texts: pa.LargeStringArray, matching: Matching) -> pa.LargeString
     return clean_texts(texts, CleanSettings(fold_script=matching.fold_script))
 
 
-def _join_rows(parts: list[Rows]) -> Rows:
+def join_rows(parts: list[Rows]) -> Rows:
+    """One table of all rows, in order."""
+
     def strings(name: str) -> pa.LargeStringArray:
         arrays = [getattr(part, name) for part in parts]
         return pa.concat_arrays(arrays) if arrays else pa.array([], pa.large_string())
@@ -185,6 +214,18 @@ def _join_rows(parts: list[Rows]) -> Rows:
     names = [f.name for f in fields(Rows)]
     columns: dict[str, Any] = {name: numbers(name) if name in empty else strings(name) for name in names}
     return Rows(**columns)
+
+
+def signature_of(columns: Mapping[str, Sequence[Column]], matching: Matching) -> str:
+    """What the fingerprints of rows depend on besides the rows: settings, columns, dictionary, and these rules."""
+    said = {
+        "rules": rules_version(),
+        "matching": asdict(matching),
+        "columns": {role: [column.label for column in found] for role, found in columns.items()},
+        "dictionary": lexicon_signature(user_dictionary(matching)),
+        "batch": BATCH_ROWS,
+    }
+    return hashlib.sha256(json.dumps(said, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
 def user_dictionary(matching: Matching) -> Path | None:

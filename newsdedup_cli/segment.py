@@ -87,6 +87,11 @@ def load_lexicon(userdict: Path | None = None) -> Lexicon:
     return found
 
 
+def lexicon_signature(userdict: Path | None = None) -> str:
+    """Changes with jieba's dictionary, with its HMM and with the user dictionary."""
+    return _signature(_jieba_home(), _read_userdict(userdict))
+
+
 def _jieba_home() -> Path:
     """jieba's folder, found without importing it: that is slow and sets up logging."""
     spec = importlib.util.find_spec("jieba")
@@ -339,7 +344,8 @@ def simhash(
 
     data, offsets = _buffers(texts)
     out, sizes = np.zeros(len(texts), np.uint64), np.zeros(len(texts), np.int32)
-    cache = (np.zeros(CACHE, np.uint64), np.zeros(CACHE, np.uint64), np.zeros((CACHE, 2), np.int64))
+    places = min(CACHE, 64 << (int(offsets[-1] - offsets[0]) >> 10).bit_length())  # few for a single text
+    cache = (np.zeros(places, np.uint64), np.zeros(places, np.uint64), np.zeros((places, 2), np.int64))
     classic = recipe == "classic"
     tables = (lexicon.han, lexicon.trie, lexicon.logs, lexicon.hmm)
     for first, last in _chunks(offsets):

@@ -63,6 +63,8 @@ class Matching:
     weights: str = documented("capped", "simhash features: words, each at most 3 times; or tf (every token, as posted)")
     sentence_ends: str = documented("code", "classic-nshash: split as version 0.7's code does, or as described")
     userdict: str | None = documented(None, "a jieba user dictionary")
+    window: str | None = documented(None, "rows further apart in time are never one story, such as 7d; needs a date")
+    year: str | None = documented(None, "of dates that are written without one, such as 11-30 08:15")
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from newsdedup_cli.clean import CleanSettings, clean_texts
-from newsdedup_cli.keep import parse_date
+from newsdedup_cli.dates import parse_date
 from newsdedup_cli.kernels import store, text
 from newsdedup_cli.survey_signs import EXCEL_CHARACTERS, ROUNDED_IDS, Rounded, Rule, searched
 from newsdedup_cli.tables import I64, U64, UNKNOWN

@@ -6,7 +6,7 @@ from 1. All arrays of one table have the same length.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +29,9 @@ EXACT, SENTENCE, BAND, MINHASH, URL = 1, 2, 4, 8, 16
 # What became of a pair (Pairs.verdict); the index is the code. `same` merges, the others but "" are candidates.
 VERDICTS = ("", "same", "numbers_differ", "contained_in", "short_text", "same_url", "near")
 SAME = VERDICTS.index("same")
+APART = VERDICTS.index("numbers_differ")  # keeps two rows out of one cluster whatever stands between them
+NEAR = VERDICTS.index("near")
+DECISIONS = ("", "same", "different")  # what a person may say of a pair; the index is the code
 UNKNOWN = np.iinfo(np.int64).max  # a date that is not known; sorts after every other
 
 
@@ -69,6 +72,7 @@ class Figures(NamedTuple):
     score: F32  # 0..1, 1 = same
     containment: F32  # share of the smaller side's shingles that the other has
     ends: U8  # 1: both begin alike, 2: both end alike; 3 where it was not looked at
+    left: F32  # share of the larger side's size that the smaller has, in distinct shingles
 
 
 @dataclass
@@ -128,6 +132,9 @@ CANDIDATES_SCHEMA = pa.schema(
         ("score", pa.float32()),
         ("containment", pa.float32()),
         ("decision", pa.string()),
+        ("key_a", pa.string()),
+        ("key_b", pa.string()),
+        ("family", pa.int64()),  # rows of one form that the pair stands for; null: only for itself
     ]
 )
 REASONS = ("", "exact", "simhash", "sentence", "semantic")  # why a row is removed
@@ -161,3 +168,7 @@ class Outcome:
     boilerplate: list[tuple[str, int]]  # sentence, in how many different rows
     proposed: int  # pairs that any source of candidates gave
     compared: int  # pairs whose texts were read
+    decision: U8 | None = None  # for each candidate, index into DECISIONS
+    family: I64 | None = None  # for each candidate, rows of the family that it stands for, 0 for none
+    decisions: dict[str, int] = field(default_factory=dict)  # how many were given, used, unused ...
+    warnings: list[str] = field(default_factory=list)  # what is to be said of them

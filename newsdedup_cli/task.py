@@ -30,6 +30,10 @@ class Job:
     quiet: bool = False
     verbose: bool = False
     lang: str = "en"  # of report.html
+    pages: bool = True  # report.html and report.xlsx too
+    decisions: tuple[Path, ...] = ()  # files of reviewed pairs
+    against: tuple[str, ...] = ()  # files, patterns and indexes with rows of before
+    index: Path | None = None  # is compared with, and takes the rows of the run
 
     @classmethod
     def from_options(cls, inputs: tuple[str, ...], values: Mapping[str, Any]) -> Job:
@@ -73,6 +77,10 @@ class Job:
             quiet=values["quiet"],
             verbose=values["verbose"],
             lang=values.get("lang") or terminal_language(),
+            pages=not values.get("no_pages"),
+            decisions=tuple(values.get("decisions") or ()),
+            against=tuple(values.get("against") or ()),
+            index=values.get("index"),
         )
 
 

@@ -7,8 +7,9 @@ cleaning), works for standard input, and keeps the memory for fingerprints.
 
 from __future__ import annotations
 
-import mmap
+import os
 import tempfile
+import zlib
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -18,6 +19,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from newsdedup_cli.tables import I64
+
+GAP = 2048  # bytes between two texts that are cheaper read than skipped
 
 
 def buffers(texts: pa.LargeStringArray) -> tuple[npt.NDArray[np.uint8], I64]:
@@ -38,11 +41,22 @@ def strings(data: npt.NDArray[np.uint8], offsets: I64) -> pa.LargeStringArray:
 
 
 class TextStore:
-    """Texts by position, appended in order; a context manager that leaves no file behind."""
+    """Texts by position, appended in order; a context manager that leaves no file behind.
 
-    def __init__(self, folder: Path | None) -> None:
-        self._file = tempfile.TemporaryFile(dir=folder, prefix=".newsdedup-")  # noqa: SIM115 - closed in close()
-        self._size = 0
+    With `path` they lie in a file of that name, which stays: its first `size` bytes are those of an earlier run,
+    whose texts are taken over by `adopt`.
+    """
+
+    def __init__(self, folder: Path | None, path: Path | None = None, size: int = 0) -> None:
+        if path is None:
+            self._file: Any = tempfile.TemporaryFile(dir=folder, prefix=".newsdedup-")  # noqa: SIM115
+        else:
+            path.touch()
+            os.truncate(path, size)
+            self._file = path.open("r+b")
+            self._file.seek(size)
+        self._size = size
+        self._folder = path.parent if path else folder or Path(tempfile.gettempdir())
         self._starts: list[I64] = []
         self._lengths: list[I64] = []
 
@@ -50,6 +64,28 @@ class TextStore:
         """Add the texts data u1[B], offsets i8[N+1] as the next rows."""
         self._starts.append(self._write(data, offsets))
         self._lengths.append(np.diff(offsets))
+
+    def adopt(self, start: int, lengths: I64) -> None:
+        """Take the texts of an earlier run, from `start` in the file on, as the next rows."""
+        self._starts.append(start + np.cumsum(lengths) - lengths)
+        self._lengths.append(lengths)
+
+    @property
+    def size(self) -> int:
+        """Bytes that the file has."""
+        return self._size
+
+    def checksum(self, start: int, size: int) -> int:
+        """The CRC-32 of a part of the file."""
+        return zlib.crc32(os.pread(self._file.fileno(), size, start))
+
+    def flush(self) -> None:
+        """Hand to the system what is held."""
+        self._file.flush()
+
+    def sync(self) -> None:
+        """Wait until what is flushed is on the disk."""
+        os.fsync(self._file.fileno())
 
     def replace_strings(self, rows: I64, texts: pa.LargeStringArray) -> None:
         """Give the rows other texts."""
@@ -62,14 +98,30 @@ class TextStore:
         """The texts of the rows: data u1[B], offsets i8[R+1]."""
         from newsdedup_cli.kernels import store
 
-        starts, lengths = self._positions()
-        if self._size == 0:
+        starts, lengths = (column[rows] for column in self._positions())
+        if not lengths.any():
             return np.zeros(0, np.uint8), np.zeros(len(rows) + 1, np.int64)
         self._file.flush()
-        # Never closed by hand: another thread may still read. Mapped pages that are not given back would count as ours.
-        view = mmap.mmap(self._file.fileno(), self._size, access=mmap.ACCESS_READ)
-        found: tuple[npt.NDArray[np.uint8], I64] = store.gather(np.frombuffer(view, np.uint8), starts, lengths, rows)
+        data, places = self._read(starts, lengths)
+        found: tuple[npt.NDArray[np.uint8], I64] = store.gather(data, places, lengths, np.arange(len(rows)))
         return found
+
+    def _read(self, starts: I64, lengths: I64) -> tuple[npt.NDArray[np.uint8], I64]:
+        """The bytes of the texts, what lies close together in one go, and where in them each text begins.
+
+        Not mapped: with a page the system maps sixteen around it, and all count as this program's memory.
+        """
+        order = np.argsort(starts, kind="stable")
+        begins, ends = starts[order], np.maximum.accumulate((starts + lengths)[order])
+        heads = np.append(0, np.flatnonzero(begins[1:] > ends[:-1] + GAP) + 1)
+        tails = np.append(heads[1:], len(order)) - 1
+        sizes = ends[tails] - begins[heads]
+        file = self._file.fileno()
+        parts = [os.pread(file, size, at) for at, size in zip(begins[heads].tolist(), sizes.tolist(), strict=True)]
+        shift = np.repeat(np.cumsum(sizes) - sizes - begins[heads], tails - heads + 1)
+        places = np.empty(len(order), np.int64)
+        places[order] = begins + shift
+        return np.frombuffer(b"".join(parts), np.uint8), places
 
     def named(self, rows: I64) -> dict[int, str]:
         """The texts of the rows by row number, counted from 1, without the empty ones."""
@@ -81,7 +133,11 @@ class TextStore:
         self._file.close()
 
     def _write(self, data: npt.NDArray[np.uint8], offsets: I64) -> I64:
-        self._file.write(data[offsets[0] : offsets[-1]].tobytes())
+        try:
+            self._file.write(data[offsets[0] : offsets[-1]].tobytes())
+        except OSError as error:
+            error.filename = error.filename or str(self._folder)
+            raise
         starts: I64 = offsets[:-1] - offsets[0] + self._size
         self._size += int(offsets[-1] - offsets[0])
         return starts

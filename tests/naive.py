@@ -1,4 +1,4 @@
-"""Plain twins of the kernels in kernels.text, join, compare and store, and of the published recipes.
+"""Plain twins of the kernels in kernels.text, join, overlap, clauses and store, and of the published recipes.
 
 Written from the docstrings, in Python's own strings, integers and sets; nothing here is fast or clever.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 
 import naive_words
@@ -129,8 +129,8 @@ def strip_pieces(text: str, boilerplate: set[int], least_piece: int) -> str:
 
 
 def significant_codes(text: str) -> list[int]:
-    """The significant characters, 0 where a clause ends; blanks and separators of thousands end none."""
-    between = {m.start() for m in re.finditer(r"(?<=[0-9]),(?=[0-9])", text)}
+    """The significant characters, 0 where a clause ends; blanks, separators of thousands and 3·15 end none."""
+    between = {m.start() for m in re.finditer(r"(?<=[0-9])[,·](?=[0-9])", text)}
     marked = [
         c if yes else "" if c == " " or i in between else "\0"
         for i, (c, yes) in enumerate(zip(text, counts(text), strict=True))
@@ -197,7 +197,7 @@ def components(rows: int, edges: Iterable[tuple[int, int]]) -> list[int]:
     return label
 
 
-# ---- kernels.compare: texts are lists of codes, 0 where a clause ends ------------------------------------
+# ---- kernels.overlap and clauses: texts are lists of codes, 0 where a clause ends ------------------------------------
 
 
 def letters(codes: Iterable[int]) -> list[int]:
@@ -219,6 +219,22 @@ def common_subsequence(x: list[int], y: list[int]) -> int:
             row.append(above[j] + 1 if c == d else max(above[j + 1], row[j]))
         above = row
     return above[-1]
+
+
+def covered(x: list[int], y: list[int], gap: int) -> list[int]:
+    """How many letters of each stand in five-letter passages of the other, with those between two of them."""
+    return [_covered(letters(one), letters(other), gap) for one, other in ((x, y), (y, x))]
+
+
+def _covered(one: list[int], other: list[int], gap: int) -> int:
+    there = {tuple(other[i : i + 5]) for i in range(len(other) - 4)}
+    hit = [tuple(one[i : i + 5]) in there for i in range(len(one) - 4)]
+    marked = [any(hit[max(0, i - 4) : i + 1]) for i in range(len(one))]
+    places = [i for i, yes in enumerate(marked) if yes]
+    for left, right in pairwise(places):
+        if right - left - 1 <= gap:
+            marked[left:right] = [True] * (right - left)
+    return sum(marked)
 
 
 def shared_ends(x: list[int], y: list[int], edge: int, reach: int) -> int:
@@ -260,8 +276,11 @@ def numeral_value(word: str) -> int | None:
     return total
 
 
-def figure(written: str, numerals: str) -> str:
-    """What a figure says: 七 is 7, and 05 is 5 (but 3.05 is not 3.5)."""
+def figure(written: str, numerals: str, after: str = "", units: str = "") -> str:
+    """What a figure says: 七 is 7, and 05 is 5 (but 3.05 is not 3.5), and 8.31 is 831 where it names a day."""
+    month, _, day = written.partition(".")
+    if after > "\u33ff" and after not in units and re.fullmatch("[0-9]{1,2}[.][0-9]{2}", written):
+        written = month + day if 1 <= int(month) <= 12 and 1 <= int(day) <= 31 else written
     if all(c in numerals for c in written):
         return str(numeral_value(written))
     return re.sub("(?<![0-9.])0+(?=[0-9])", "", written)
@@ -270,6 +289,7 @@ def figure(written: str, numerals: str) -> str:
 def clauses(
     codes: list[int],
     numerals: str,
+    units: str,
     opposites: dict[str, tuple[int, int]],
     negations: str,
     flash: int,
@@ -282,7 +302,8 @@ def clauses(
     found = []
     for clause in "".join(map(chr, codes)).split("\0") if codes else []:
         form, value, weak, count = [], [], False, 0
-        for kind, token in _tokens(clause, numerals, opposites, negations):
+        tokens = _tokens(clause, numerals, opposites, negations)
+        for at, (kind, token) in enumerate(tokens):
             if kind == "opposite":
                 pair, side = opposites[token]
                 form.append(pair)
@@ -291,7 +312,8 @@ def clauses(
             elif kind == "figure":
                 form.append("figure")
                 value.append("figure")
-                value += figure(token, numerals)
+                after = tokens[at + 1][1][0] if at + 1 < len(tokens) else ""
+                value += figure(token, numerals, after, units)
                 weak |= any(c in numerals for c in token)
             elif kind == "negation":
                 value.append("not")
@@ -323,7 +345,7 @@ def _tokens(clause: str, numerals: str, opposites: dict, negations: str) -> list
 def substitutions(left: list[tuple], right: list[tuple]) -> list[int]:
     """Clauses of the left that the right has in the same form beside a clause of the same form, with other figures
     or opposite words, and those where only a numeral or negation is involved. Those whose figures the other
-    side has in a clause of this form are accounted for."""
+    side has in a clause of this form are accounted for. Last how many clauses one side has and the other has not."""
     there, here = ({clause[:2] for clause in side} for side in (right, left))
     strong = weak = 0
     for x, (form, value, involved) in enumerate(left):
@@ -338,7 +360,11 @@ def substitutions(left: list[tuple], right: list[tuple]) -> list[int]:
         ]
         strong += not all(differing)
         weak += bool(differing) and all(differing)
-    return [strong, weak]
+    only = [
+        sum(form is not None and (form, value) not in other for form, value, _ in side)
+        for side, other in ((left, there), (right, here))
+    ]
+    return [strong, weak, min(only)]
 
 
 def _beside(clauses: list[tuple], at: int, step: int) -> object:
@@ -398,11 +424,78 @@ def edge_share(rows: list[list[int]], at_edge: list[list[bool]], piece: int, gro
 
 
 def hash_row(data: bytes, seed: int) -> int:
-    h = seed ^ P1
-    for byte in data:
-        h = (h ^ byte) * P3 & M64
-        h ^= h >> 32
-    return h
+    """kernels.store.hash_rows of one row."""
+
+    def stirred(h: int, x: int) -> int:
+        h = (h ^ x) * 0xFF51AFD7ED558CCD % 2**64
+        return h ^ h >> 32
+
+    h, whole = seed ^ 0x9E3779B97F4A7C15, len(data) // 8 * 8
+    for i in range(0, whole, 8):
+        h = stirred(h, int.from_bytes(data[i : i + 8], "little"))
+    return stirred(stirred(h, int.from_bytes(data[whole:], "big")), len(data))
+
+
+# ---- kernels.leaders and kernels.lookup -----------------------------------------------------------------
+
+
+def pairs_in_order(
+    groups: list[list[int]], date: list[int | None], window: int, past: int, near: int, anchors: int
+) -> set[tuple[int, int]]:
+    """(earlier, later) in each group: up to `near` all; then the first and the last `anchors` before. Within a window
+    the last `near` before that lie in it."""
+    found = set()
+    for group in groups:
+        for i, row in enumerate(group):
+            before = group[:i]
+            if window:
+                close = [x for x in before if None in (date[x], date[row]) or abs(date[x] - date[row]) <= window]
+                before = close[-near:]
+            elif i >= near:
+                before = before[:anchors] + before[-anchors:]
+            found |= {(x, row) for x in before if row >= past}
+    return found
+
+
+def has_longest(sentences: list[list[int]], pieces: list[list[int]], a: int, b: int) -> bool:
+    return any(s and s in pieces[y] for x, y in ((a, b), (b, a)) for s in sentences[x])
+
+
+def follow(
+    rows: int,
+    keeper: list[int],
+    edges: dict[tuple[int, int], tuple[str, float]],
+    score: Callable[[int, int], tuple[str, float]],
+    family: int,
+    form: float,
+) -> list[int]:
+    """The keeper of each row: rows come one by one; `edges` are (verdict, score) by (earlier, later)."""
+    keeper = list(keeper)
+    loose: list[tuple[int, int, bool]] = []
+    for row in range(len(keeper), rows):
+        mine = {a: found for (a, b), found in edges.items() if b == row}
+        loose += [(a, row, verdict == "same") for a, (verdict, _) in mine.items() if verdict]
+        around = components(rows, [(a, b) for a, b, _ in loose])
+        inside = [same for a, _, same in loose if around[a] == around[row]]
+        is_family = around.count(around[row]) >= family and 2 * sum(inside) < len(inside)
+
+        def merges(verdict: str, value: float, held: bool = is_family) -> bool:
+            return verdict == "same" and not (held and value < form)
+
+        wanted = {keeper[a] for a, found in mine.items() if merges(*found) and keeper[a] >= 0}
+        kept_apart = {keeper[a] for a, (verdict, _) in mine.items() if verdict == "apart"}
+        found = {a: mine[a] if a in mine else score(a, row) for a in wanted}
+        able = [(-value, a) for a, (verdict, value) in found.items() if merges(verdict, value) and a not in kept_apart]
+        keeper.append(min(able)[1] if able else row)
+    return keeper
+
+
+def rows_with_any(rows: list[list[int]], values: set[int]) -> list[bool]:
+    return [any(value and value in values for value in row) for row in rows]
+
+
+def rows_near_any(stored: list[int], fingerprints: list[int], k: int) -> list[bool]:
+    return [any(distance(x, y) <= k for y in fingerprints) for x in stored]
 
 
 # ---- the published recipes -------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import i64, numbers, u64
 
-from newsdedup_cli import candidates
+from newsdedup_cli import candidates, near
 from newsdedup_cli.settings import Matching
 from newsdedup_cli.tables import BAND, MINHASH, SENTENCE, URL, Fingerprints
 
@@ -35,7 +35,7 @@ def table(rows) -> Fingerprints:
         u64([r[1] for r in rows]),
         np.array([r[2] for r in rows], np.int32),
         u64([r[3] + [0] * (2 - len(r[3])) for r in rows]),
-        np.zeros((n, 128), np.uint16),
+        np.ones((n, 128), np.uint16),
         np.array([r[4] for r in rows], np.uint32),
         np.full(n, 100, np.int32),
         np.array([r[5] for r in rows], np.uint8),
@@ -93,9 +93,14 @@ def test_propose(prints):
     rows = [i for i in range(n) if representative[i] == i and not prints.alone[i]]
     # A sentence anywhere in a text counts if it is among the longest of any.
     longest = {int(s) for i in rows for s in prints.sentences[i]} - {0, 5}
+    # A row that is mostly common sentences is paired with all that have one of them, unless it is a form of many rows.
+    of = {i: [int(s) for s in prints.sentences[i] if s] for i in rows}
+    quotes = {i for i in rows if 5 in of[i] and 2 * of[i].count(5) >= len(of[i])}
+    quotes = quotes if len(quotes) <= candidates.FORM_ROWS else set()
     for i in rows:
         for j in rows[rows.index(i) + 1 :]:
             sentences = texts[i] & texts[j] & longest
+            sentences |= texts[i] & texts[j] & {5} if {i, j} & quotes else set()
             near = naive.distance(int(prints.simhash[i]), int(prints.simhash[j])) <= 2
             worded = min(prints.features[i], prints.features[j]) >= 3
             origin = SENTENCE * bool(sentences) | BAND * (near and worded)
@@ -142,7 +147,7 @@ def test_the_order_of_rows_does_not_matter(prints, data):
 @pytest.mark.parametrize("rows", [1, 2, 300, 10**5, 10**7])
 @pytest.mark.parametrize("k", [0, 3, 8, 12, 30, 63])
 def test_plan_cuts_64_bits_into_enough_blocks(rows, k):
-    bounds = candidates.plan(rows, k)
+    bounds = near.plan(rows, k)
     assert bounds[0] == 0
     assert bounds[-1] == 64
     assert (np.diff(bounds) > 0).all()
@@ -157,3 +162,20 @@ def test_a_key_that_all_share_stays_linear():
     a, _ = candidates.shared_keys(np.zeros((n, 1), np.uint64), np.arange(n))
     assert len(a) == 0
     assert len(candidates.shared_keys(np.zeros((0, 3), np.uint64), i64([]))[0]) == 0
+
+
+def test_of_a_row_with_very_many_pairs_the_most_alike_are_read():
+    n = candidates.MOST + 30
+    prints = table([(i + 1, 0, 0, [], [], False) for i in range(n)])
+    prints.sketch[:] = 1
+    for row in range(n):
+        prints.sketch[row, : row // 2] = 2 + row  # the later, the less like the first rows
+    a, b = np.triu_indices(n, 1)
+    pairs = candidates.with_figures(a, b, np.zeros(n, np.uint64), prints)
+    keep = candidates.best_of_each(pairs, prints)
+    counts = np.bincount(a[keep], minlength=n) + np.bincount(b[keep], minlength=n)
+    assert keep.sum() < len(keep)
+    assert counts.min() >= candidates.MOST
+    assert keep[(a == 0) & (b <= candidates.MOST)].all()
+    few = candidates.with_figures(a[:3], b[:3], np.zeros(n, np.uint64), prints)
+    assert candidates.best_of_each(few, prints).all()

@@ -348,7 +348,7 @@ DATES += [
 
 @given(st.lists(st.sampled_from(DATES), min_size=1, max_size=14).map("".join))
 def test_datelines_twin(text: str):
-    (first,), (stop,) = clean._datelines(large([text]))
+    (first,), (stop,) = clean._datelines(*clean._buffers(large([text])))
     coded = text.encode()
     if first != ASK:
         cut = text if first < 0 else (coded[:first] + coded[stop:]).decode()
@@ -358,7 +358,7 @@ def test_datelines_twin(text: str):
 def test_datelines_near_the_window_are_left_to_the_plain_step():
     for size in (60, 110, 125, 128, 130, 134, 390, 399, 410):
         text = f"{'甲' * size}\n本报讯大桥通车"
-        (first,), _ = clean._datelines(large([text]))
+        (first,), _ = clean._datelines(*clean._buffers(large([text])))
         assert first in (ASK, 3 * size + 1)
         assert one(text) == clean.clean_text(text, DEFAULT)
 

@@ -206,3 +206,17 @@ def test_checksums(tmp_path):
     corpus = corpus_of(tmp_path, ("a.csv", "id\n1\n"))
     [(name, digest, size)] = corpus.checksums()
     assert (name, digest, size) == ("a.csv", hashlib.sha256(b"id\n1\n").hexdigest(), 5)
+
+
+def test_rejects_stand_before_a_row(tmp_path):
+    corpus = corpus_of(
+        tmp_path,
+        ("a.csv", 'id,t\n1,x\n2\n3,a "b" c\n4,"e "e" e",y,z\n5,y\n'),
+        ("b.jsonl", '{"id":1}\n{bad\n[]\n{"id":2}\n'),
+        ("c.csv", "id,t\n1\n"),
+    )
+    for _ in range(2):
+        assert values(corpus, "id") == {"id": ["1", "3", "5", "1", "2"]}
+        assert [(r.file, r.line, r.row) for r in corpus.rejects] == [
+            ("a.csv", 3, 2), ("a.csv", 5, 3), ("b.jsonl", 2, 5), ("b.jsonl", 3, 5), ("c.csv", 2, 6),
+        ]  # fmt: skip

@@ -1,9 +1,11 @@
 """Encodings: found by evidence, bad bytes replaced and counted."""
 
 import codecs
+import gzip
 import io
 
 import pytest
+import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -110,3 +112,32 @@ def test_damaged_archives(tmp_path):
         ByteReader(path, "x.csv.gz") as reader,
     ):
         reader.read()
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress], ids=["gz", "zst"])
+@pytest.mark.parametrize("left", [0.01, 0.5, 0.99])
+def test_an_archive_that_was_cut_off_is_never_taken_for_whole(tmp_path, pack, left):
+    data = pack(b"".join(b"%d,%d\n" % (i, i * i) for i in range(20_000)))
+    kind = "gz" if pack is gzip.compress else "zst"
+    path = tmp_path / f"x.csv.{kind}"
+    for cut in (int(len(data) * left), len(data) - 1):
+        for whole in (b"", data):  # one after another, as `cat` joins them
+            path.write_bytes(whole + data[:cut])
+            with pytest.raises(UserError) as told, ByteReader(path, path.name) as reader:
+                list(iter(reader.read, b""))
+            assert str(told.value).startswith(f"x.csv.{kind} is damaged or incomplete: ")
+            assert str(told.value).endswith(
+                f"\n  wanted: a whole .{kind} file\n  try:    copying or downloading it again"
+            )
+
+
+def test_a_window_too_large_says_what_to_type(tmp_path):
+    parameters = zstandard.ZstdCompressionParameters(window_log=28, enable_ldm=True)
+    packer = zstandard.ZstdCompressor(compression_params=parameters).compressobj()
+    path = tmp_path / "x.csv.zst"
+    path.write_bytes(packer.compress(b"id\n1\n" * 9) + packer.flush())
+    with pytest.raises(UserError) as told, ByteReader(path, path.name) as reader:
+        reader.read()
+    assert str(told.value) == (
+        "x.csv.zst was packed with a window of over 128 MB\n  try:    zstd -d --long=31 x.csv.zst"
+    )

@@ -126,3 +126,8 @@ def test_gbk_lines(tmp_path):
     source = source_of(tmp_path, text.encode("gbk"))
     assert rows(source)[0]["标题"].startswith("县城关镇")
     assert written(tmp_path, source) == text
+
+
+def test_nan_inside_other_values(tmp_path):
+    source = source_of(tmp_path, '{"a": {"n": [1, NaN, -Infinity], "s": "x"}}\n{"a": [NaN]}\n')
+    assert rows(source) == [{"a": '{"n":[1,NaN,-Infinity],"s":"x"}'}, {"a": "[NaN]"}]

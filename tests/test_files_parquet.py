@@ -10,7 +10,7 @@ import pytest
 
 from newsdedup_cli.errors import UserError
 from newsdedup_cli.files import open_sink, texts
-from newsdedup_cli.files.base import FieldRef, ReadOptions
+from newsdedup_cli.files.base import Batch, FieldRef, ReadOptions
 from newsdedup_cli.files.parquet import ParquetSource
 from newsdedup_cli.files.texts import as_text
 
@@ -136,3 +136,21 @@ def test_damaged_files(tmp_path):
         with pytest.raises(UserError) as error:
             ParquetSource(tmp_path / "x.parquet", "x.parquet", "parquet", ReadOptions())
         assert str(error.value).startswith(words)
+
+
+VIEWS = {
+    "string view": pa.array(["a", None, "longer than twelve bytes"] * 3, pa.string_view()),
+    "inside a struct": pa.array([{"x": "a"}] * 9, pa.struct([("x", pa.string_view())])),
+    "list of them": pa.array([["a", None]] * 9, pa.list_(pa.string_view())),
+    "binary view": pa.array([b"a"] * 9, pa.binary_view()),
+    "run-end encoded": pa.RunEndEncodedArray.from_arrays(pa.array([4, 9], pa.int32()), pa.array(["a", "b"])),
+}
+
+
+@pytest.mark.parametrize("kind", VIEWS)
+@pytest.mark.parametrize("kept", ["110000011", "000000000", "111111111", "010101010"])
+def test_rows_are_chosen_in_columns_of_any_type(kind, kept):
+    batch = Batch(pa.record_batch({"id": range(9), "x": VIEWS[kind]}))
+    chosen = batch.filter(pa.array([c == "1" for c in kept])).columns
+    assert chosen.schema == batch.columns.schema
+    assert chosen.to_pylist() == [row for row, c in zip(batch.columns.to_pylist(), kept, strict=True) if c == "1"]

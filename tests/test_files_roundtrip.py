@@ -2,13 +2,16 @@
 
 import csv
 import io
+import sys
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from conftest import NO_JIT
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from newsdedup_cli.files import open_sink
+from newsdedup_cli.cli import main
+from newsdedup_cli.files import FORMATS, open_sink
 from newsdedup_cli.files.base import Batch, ReadOptions, WriteOptions
 from newsdedup_cli.files.corpus import open_corpus
 
@@ -67,6 +70,51 @@ def test_one_column_keeps_its_empty_rows(tmp_path_factory, cells):
     batch = pa.record_batch([pa.array(cells, pa.large_string())], names=["a"])
     path = tmp_path_factory.mktemp("r") / "x.csv"
     assert through(path, "csv", batch) == [(cell or None,) for cell in cells]
+
+
+HUGE = st.sampled_from(["长" * 40_000, '"' * 9_999, "x\n" * 50_000])
+WHOLE_ROWS = st.lists(st.tuples(CELL, st.one_of(CELL, HUGE)), min_size=1, max_size=5)
+CONTROLS = [*map(chr, range(9)), "\x0b", "\x0c", *map(chr, range(14, 32)), "\ufffe", "\uffff"]
+TOO_MUCH = str.maketrans(dict.fromkeys(CONTROLS, " "))
+
+
+def held(cell: str | None, format: str) -> str | None:
+    """What a format can hold of a cell: no empty texts in CSV and workbooks, no long ones and no controls there."""
+    if format == "xlsx" and cell:
+        cell = cell[:16_000].translate(TOO_MUCH)
+    return cell or None if format in ("csv", "tsv", "xlsx") else cell
+
+
+@pytest.mark.skipif(NO_JIT, reason="slow without JIT")
+@settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(WHOLE_ROWS)
+@pytest.mark.parametrize("format", FORMATS)
+def test_the_whole_program_gives_every_cell_back(tmp_path_factory, monkeypatch, format, rows):
+    """All rows with our columns appended (--mark), and the same rows kept or removed without it."""
+    folder = tmp_path_factory.mktemp("r")
+    rows = [(str(i), *(held(cell, format) for cell in row)) for i, row in enumerate(rows)]
+    batch = pa.record_batch(
+        [pa.array(column, pa.large_string()) for column in zip(*rows, strict=True)], ["id", "名", "content"]
+    )
+    path = folder / f"x.{format}"
+    sink = open_sink(path, format, batch.schema)
+    sink.write(Batch(batch))
+    sink.close()
+    for out, *options in (("m", "--mark", "--no-report"), ("u",)):
+        args = ["run", path, "-o", folder / f"{out}.{format}", "-q", "--threads", "1", *options]
+        monkeypatch.setattr(sys, "argv", ["newsdedup", *map(str, args)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        assert not end.value.code
+    assert read_back(folder / f"m.{format}") == rows
+    parts = read_back(folder / f"u.{format}") + read_back(folder / f"u.report/removed.{format}")
+    assert sorted(parts, key=lambda row: int(row[0])) == rows
+
+
+def read_back(path) -> list[tuple]:
+    """The first three columns of a file."""
+    corpus = open_corpus([str(path)], ReadOptions())
+    return [tuple(row.values())[:3] for part in corpus.full() for row in part.columns.to_pylist()]
 
 
 def test_options_of_csv(tmp_path):

@@ -3,10 +3,13 @@
 import io
 import warnings
 import zipfile
+from contextlib import closing
+from random import Random
 
 import openpyxl
 import pyarrow as pa
 import pytest
+from fuzz_bases import bases, mutated
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,7 +17,8 @@ from newsdedup_cli.errors import UserError
 from newsdedup_cli.files import open_sink
 from newsdedup_cli.files.base import Batch, ReadOptions
 from newsdedup_cli.files.corpus import check_writable, open_corpus
-from newsdedup_cli.files.workbook import Tally, date_text, number_text, unescaped
+from newsdedup_cli.files.sheet_text import Unusual
+from newsdedup_cli.files.workbook import ERRORS, Tally, Workbook, date_text, number_text, unescaped
 from newsdedup_cli.files.xlsx import XlsxSource
 
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
@@ -176,7 +180,7 @@ def test_what_is_no_workbook(tmp_path):
             b"\xd0\xcf\x11\xe0\xa1\xb1",
             "x.xlsx is no Excel workbook (.xlsx): it is an old Excel workbook (.xls) or one ",
         ),
-        (b"", "x.xlsx is no Excel workbook (.xlsx): it is empty"),
+        (b"", "x.xlsx is empty"),
         (b"PK\3\4garbage", "x.xlsx is a damaged workbook: File is not a zip file"),
     ]:
         path.write_bytes(data)
@@ -256,3 +260,50 @@ def test_round_trip(tmp_path_factory, rows):
     rows = [(k, a, b.replace("\ufffe", "").replace("\uffff", "")) for k, a, b in rows]
     write(path, pa.record_batch([pa.array(c) for c in zip(*rows, strict=True)], ["id", "a", "content"]))
     assert read(path)[1] == [tuple(value or None for value in row) for row in rows]
+
+
+def found_in(path, by):
+    """All strings and rows of a workbook and what was counted in them, read one way or the other."""
+    with closing(Workbook(path)) as book:
+        tally, way = Tally(), f"_rows_by_{by}"
+        part = book._target(book._relations_part, "sharedStrings", book._folder)
+        strings = list(getattr(book, f"_strings_by_{by}")(part)) if part and part.lower() in book._parts else []
+        return strings, list(getattr(book, way)(book.sheets[0], tally)), tally
+
+
+@pytest.mark.parametrize("damaged", [False, True])
+def test_reading_by_text_gives_what_reading_by_element_does(tmp_path, damaged):
+    path, compared = tmp_path / "x.xlsx", 0
+    for seed in range(120 if damaged else 2):
+        path.write_bytes(mutated("xlsx", Random(seed)) if damaged else bases("xlsx")[seed])
+        try:
+            wanted = found_in(path, "element")
+            found = found_in(path, "text")
+        except (*ERRORS, Unusual):
+            continue  # what is no workbook, or is read by element
+        assert found == wanted
+        compared += 1
+    assert compared > (30 if damaged else 1)
+
+
+SHEET = '<row r="1"><c r="A1" t="inlineStr"><is><t>id</t></is></c></row>{}</sheetData>'
+UNUSUAL = {
+    "comment": SHEET.format('<!-- <row r="2"/> --><row r="2"><c r="A2"><v>1</v></c></row>'),
+    "cdata": SHEET.format('<row r="2"><c r="A2" t="str"><v><![CDATA[<b>]]></v></c></row>'),
+    "attributes in another order": SHEET.format('<row r="2"><c t="str" r="A2"><v>x</v></c></row>'),
+    "spaces in tags": SHEET.format('<row r="2" ><c r="A2" ><v >5</v ></c ></row >'),
+    "a formula without its value": SHEET.format('<row r="2"><c r="A2"><f>1+1</f><v></v></c></row>'),
+    "an array formula": SHEET.format('<row r="2"><c r="A2"><f t="array" ref="A2">1+1</f><v>2</v></c></row>'),
+    "references": SHEET.format('<row r="2"><c r="A2" t="str"><v>&#x4e00;&lt;&#13;&#10;</v></c></row>'),
+    "no references of cells": SHEET.format("<row><c><v>7</v></c></row>"),
+    "names that begin like a row": SHEET.format('<row r="2"><c r="A2"><v>1</v></c></row>') + '<rowBreaks count="0"/>',
+}
+
+
+@pytest.mark.parametrize("kind", UNUSUAL)
+def test_unusual_sheets_are_read_all_the_same(tmp_path, kind):
+    path = workbook(tmp_path / "x.xlsx", ("a", "visible", UNUSUAL[kind]))
+    with closing(Workbook(path)) as book:
+        tally, other = Tally(), Tally()
+        assert list(book.rows(book.sheets[0], tally)) == list(book._rows_by_element(book.sheets[0], other))
+        assert tally == other

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from newsdedup_cli import distances, histogram, histogram_page, histogram_text, terminal, valley
 from newsdedup_cli.cli import group
+from newsdedup_cli.columns import resolve_columns
 from newsdedup_cli.errors import UserError
 from newsdedup_cli.files.base import ReadOptions
 from newsdedup_cli.files.corpus import open_corpus
-from newsdedup_cli.job import resolve_columns
 from newsdedup_cli.pipeline import decide
 from newsdedup_cli.progress import Progress
 from newsdedup_cli.settings import Settings, settings_from

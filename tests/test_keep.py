@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import i64, u64
 
-from newsdedup_cli.keep import UNKNOWN, parse_date, parse_dates, ranks
+from newsdedup_cli.dates import parse_date, parse_dates
+from newsdedup_cli.keep import UNKNOWN, ranks
 from newsdedup_cli.settings import KEEPS, Keeping
 
 ROW = st.tuples(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 import naive
 import networkx as nx
 import numpy as np
@@ -11,10 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import i64, numbers, u64
 
-from newsdedup_cli.candidates import plan
+from newsdedup_cli import near
 from newsdedup_cli.kernels import join
-
-EXACT = 10**9
+from newsdedup_cli.near import plan
 
 
 @st.composite
@@ -29,8 +30,8 @@ def crowds(draw):
     return sorted(found)
 
 
-def within(fingerprints, k, bounds, dense=EXACT, room=2000):
-    return join.pairs_within(u64(fingerprints), k, i64(bounds), len(bounds) - 1 - k, dense, room)
+def within(fingerprints, k, bounds, room=2000, connect=False):
+    return join.pairs_within(u64(fingerprints), k, i64(bounds), len(bounds) - 1 - k, room, connect, 0)[:3]
 
 
 @given(crowds(), st.integers(0, 12))
@@ -58,23 +59,69 @@ def test_pairs_within_for_any_cut_into_blocks(fingerprints, k, depth):
     assert set(zip(a.tolist(), b.tolist(), strict=True)) == naive.pairs_within(fingerprints, k)
 
 
-@given(crowds(), st.integers(0, 12), st.integers(1, 6))
-def test_dense_buckets_keep_the_components(fingerprints, k, dense):
-    a, b, _ = within(fingerprints, k, plan(len(fingerprints), k), dense)
+@given(crowds(), st.integers(0, 12))
+def test_edges_keep_the_components(fingerprints, k):
+    a, b, found = within(fingerprints, k, plan(len(fingerprints), k), connect=True)
     edges = list(zip(a.tolist(), b.tolist(), strict=True))
     exact = naive.pairs_within(fingerprints, k)
     assert set(edges) <= exact
     n = len(fingerprints)
     assert naive.components(n, edges) == naive.components(n, exact)
+    assert found == len(edges) == n - len(set(naive.components(n, exact)))  # a forest
 
 
 @given(crowds(), st.integers(0, 8), st.integers(0, 3))
-def test_pairs_within_counts_what_does_not_fit(fingerprints, k, room):
+def test_pairs_within_stops_where_no_more_fit(fingerprints, k, room):
     a, b, found = within(fingerprints, k, plan(len(fingerprints), k), room=room)
     exact = naive.pairs_within(fingerprints, k)
-    assert found == len(exact)
+    assert found == len(exact) or room < found <= len(exact)
     assert len(a) == len(b) == min(room, found)
     assert set(zip(a.tolist(), b.tolist(), strict=True)) <= exact
+
+
+@given(crowds(), st.lists(st.integers(0, 63), max_size=12, unique=True))
+def test_squeezed_keeps_the_distances(fingerprints, places):
+    varying = sum(1 << place for place in places)
+    some = u64([f & varying for f in fingerprints])
+    found = join.squeezed(some, np.uint64(varying))
+    assert not (found >> np.uint64(len(places))).any()
+    assert np.bitwise_count(found ^ found[0]).tolist() == np.bitwise_count(some ^ some[0]).tolist()
+
+
+@st.composite
+def cubes(draw):
+    """Distinct fingerprints that differ in a few bits only."""
+    places = draw(st.lists(st.integers(0, 63), max_size=9, unique=True))
+    base = draw(numbers)
+    some = draw(st.lists(st.lists(st.sampled_from(places), max_size=9) if places else st.just([]), max_size=60))
+    return sorted({base, *(base ^ sum({1 << place for place in flips}) for flips in some)})
+
+
+crowded = st.one_of(crowds(), cubes(), st.tuples(crowds(), cubes(), cubes()).map(lambda sets: sorted({*chain(*sets)})))
+
+
+@given(crowded, st.integers(0, 12))
+def test_near_pairs(fingerprints, k):
+    a, b = near.near_pairs(u64(fingerprints), k)
+    exact = naive.pairs_within(fingerprints, k)
+    n = len(fingerprints)
+    assert set(zip(a.tolist(), b.tolist(), strict=True)) <= exact
+    if len(exact) <= near.PAIRS_PER_ROW * n:
+        assert len(a) == len(exact)
+    assert naive.components(n, zip(a.tolist(), b.tolist(), strict=True)) == naive.components(n, exact)
+
+
+@given(crowded, st.integers(0, 8), st.sampled_from([1, 3, 9]))
+def test_edges_of_the_crowded(fingerprints, k, large):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(near, "PAIRS_PER_ROW", 0)
+        patch.setattr(near, "LARGE", large)
+        a, b = near.near_pairs(u64(fingerprints), k)
+    edges = list(zip(a.tolist(), b.tolist(), strict=True))
+    exact = naive.pairs_within(fingerprints, k)
+    n = len(fingerprints)
+    assert set(edges) <= exact
+    assert naive.components(n, edges) == naive.components(n, exact)
 
 
 def test_pairs_within_sorts_large_buckets_too():

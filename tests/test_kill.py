@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import shutil
@@ -12,7 +13,9 @@ import time
 
 import pytest
 from conftest import NO_JIT
-from running import REPORT, SAMPLE, call, partition_of, spawn, table
+from running import REPORT, SAMPLE, call, partition_of, sample_rows, small_corpus, spawn, table, write
+
+from newsdedup_cli import scan
 
 pytestmark = pytest.mark.skipif(NO_JIT, reason="minutes without JIT")
 
@@ -27,7 +30,7 @@ MOMENTS = {
 PROGRAM = """
 import os, signal, sys
 from pathlib import Path
-from newsdedup_cli import job, outputs, pipeline, scan, verify
+from newsdedup_cli import checkpoint, job, outputs, pipeline, scan, verify
 from newsdedup_cli.cli import main
 from newsdedup_cli.report.data import RowsTable, RunJson
 
@@ -45,6 +48,30 @@ def hit(place, name, after=False, times=1):
 
 {moment}
 main()
+"""
+
+
+# Batches and parts so small that a small corpus has many; and a run of any size saves them.
+SMALL_PARTS = "outputs.LEAST_BYTES, scan.BATCH_ROWS, checkpoint.PART_BATCHES = 0, 100, 2\n"
+WARM = """
+import json, os, signal, sys, time
+from newsdedup_cli import checkpoint, cli, job, outputs, scan
+from newsdedup_cli.commands import run
+from newsdedup_cli.files import delimited, delimited_sink, xlsx_sink
+from newsdedup_cli.report import cells, data, examples, figures, page, sheets
+import polars, xlsxwriter.workbook
+outputs.LEAST_BYTES, scan.BATCH_ROWS, checkpoint.PART_BATCHES = 0, 8, 2
+for line in sys.stdin:
+    asked = json.loads(line)
+    child = os.fork()
+    if not child:
+        os.dup2(os.open(asked["said"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 2)
+        sys.argv = ["newsdedup", *asked["args"]]
+        cli.main()
+    if asked["seconds"] is not None:
+        time.sleep(asked["seconds"])
+        os.kill(child, signal.SIGKILL)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
 
 
@@ -100,19 +127,85 @@ def test_killed_at_a_chosen_moment(tmp_path, normal, again, moment):
     whole(tmp_path, normal)
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_killed_at_a_random_moment(tmp_path, normal, again, seed):
-    command = [sys.executable, "-c", "from newsdedup_cli.cli import main; main()", "run", str(SAMPLE / "news.csv")]
-    run = subprocess.Popen([*command, "-o", str(tmp_path / "u.csv"), "-q"])
-    try:
-        run.wait(random.Random(seed).uniform(0.3, 5))
-    except subprocess.TimeoutExpired:
-        run.kill()
-        run.wait()
-    assert visible(tmp_path) <= {"u.csv", "u.report"}
-    unharmed(tmp_path, normal)
-    assert again("run", SAMPLE / "news.csv", "-o", tmp_path / "u.csv", "-q", "--overwrite").code == 0
+class Runs:
+    """Runs in processes that start warm: copies of one that has imported everything."""
+
+    def __init__(self) -> None:
+        self._parent = subprocess.Popen([sys.executable, "-c", WARM], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def run(self, said, *args, seconds=None) -> int:
+        """The exit code, negative where the run was killed after so many seconds; stderr goes to `said`."""
+        asked = {"args": list(map(str, args)), "said": str(said), "seconds": seconds}
+        self._parent.stdin.write(json.dumps(asked).encode() + b"\n")
+        self._parent.stdin.flush()
+        return int(self._parent.stdout.readline())
+
+    def close(self) -> None:
+        self._parent.stdin.close()
+        self._parent.stdout.close()
+        self._parent.wait()
+
+
+@pytest.fixture(scope="module")
+def runs():
+    made = Runs()
+    yield made
+    made.close()
+
+
+def test_killed_at_twenty_random_moments(tmp_path, runs):
+    news, rng = write(tmp_path / "news.csv", small_corpus(160)), random.Random(7)
+    (tmp_path / "normal").mkdir()
+    said = tmp_path / "said"
+    assert runs.run(said, "run", news, "-o", tmp_path / "normal/u.csv", "-q") == 0
+    begin = time.perf_counter()
+    assert runs.run(said, "run", news, "-o", tmp_path / "normal/u.csv", "-q", "--overwrite") == 0
+    usual = time.perf_counter() - begin
+    killed_runs = continued = 0
+    for moment in range(20):
+        folder = tmp_path / str(moment // 4)
+        folder.mkdir(exist_ok=True)
+        run = ("run", news, "-o", folder / "u.csv", "--threads", 2, "--overwrite")
+        killed_runs += runs.run(said, *run, seconds=rng.uniform(0.05, 1) * usual) == -signal.SIGKILL
+        continued += "continuing: " in said.read_text("utf-8")
+        assert visible(folder) <= {"u.csv", "u.report"}
+        unharmed(folder, tmp_path / "normal")
+        if moment % 4 == 3:  # four runs killed one after the other; this one is left alone
+            assert runs.run(said, *run) == 0, said.read_text("utf-8")
+            continued += "continuing: " in said.read_text("utf-8")
+            whole(folder, tmp_path / "normal")
+            assert {path.name for path in folder.iterdir()} == {"u.csv", "u.report"}
+    assert killed_runs > 10
+    assert continued > 0
+
+
+def test_the_rerun_continues(tmp_path, normal, again, monkeypatch):
+    """Killed when the first part was saved: the next run says so, and does not clean those rows again."""
+    run = ("run", SAMPLE / "news.csv", "-o", tmp_path / "u.csv", "--threads", 1)
+    assert killed(SMALL_PARTS + "hit(checkpoint, '_sync_folder', after=True)", *run).returncode == -signal.SIGKILL
+    assert [path.name for path in tmp_path.iterdir()] == [".u.csv.resume"]
+    for module, name, value in (("outputs", "LEAST_BYTES", 0), ("scan", "BATCH_ROWS", 100)):
+        monkeypatch.setattr(f"newsdedup_cli.{module}.{name}", value)
+    made = []
+    real = scan._fingerprinted
+    monkeypatch.setattr(scan, "_fingerprinted", lambda key, *a: made.append(key) or real(key, *a))
+    ran = again(*run)
+    assert "\ncontinuing: 200 rows were fingerprinted by an earlier run\n" in ran.err
+    assert len(made) == -(-len(sample_rows()) // 100) - 2
     whole(tmp_path, normal)
+    assert visible(tmp_path) == {path.name for path in tmp_path.iterdir()} == {"u.csv", "u.report"}
+
+
+def test_ctrl_c_says_that_the_next_run_continues(tmp_path, normal):
+    run = ("run", SAMPLE / "news.csv", "-o", tmp_path / "u.csv", "--threads", 1)
+    done = killed(SMALL_PARTS + "hit(outputs, '_first')", *run, name="SIGINT")
+    assert done.returncode == 130
+    assert done.stderr.decode().splitlines()[-3:] == [
+        f"the same command continues from here: the fingerprints are in {tmp_path}/.u.csv.resume",
+        "",
+        "interrupted: nothing was written",
+    ]
+    assert [path.name for path in tmp_path.iterdir()] == [".u.csv.resume"]
 
 
 @pytest.mark.parametrize("moment", ["with the report half written"])

@@ -114,7 +114,8 @@ def test_numbers_against_plain_counting(seed, rows, clusters):
     dated = [line for line in removed if findings.about.date[line["row"] - 1] != UNKNOWN]
     assert sum(found.days[2]) == len(dated)
     if found.sources:
-        source = findings.about.source.fill_null("").to_pylist()
+        files = [line["file"] for line in lines]  # they stand for the sources where none is known
+        source = files if found.sources.by_file else findings.about.source.fill_null("").to_pylist()
         expected = Counter((source[line["kept_row"] - 1], source[line["row"] - 1]) for line in removed)
         got = {
             (k, r): int(found.sources.counts[i, j])

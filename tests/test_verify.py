@@ -18,7 +18,7 @@ from strategies import arrow, i64, rows_of
 from newsdedup_cli.kernels.text import significant_codes
 from newsdedup_cli.settings import VERIFIERS as NAMES
 from newsdedup_cli.verify import VERIFIERS, guards
-from newsdedup_cli.verify.shingles import edit_ratio, jaccard_containment
+from newsdedup_cli.verify.shingles import edit_ratio, shingle_shares
 
 some_texts = st.lists(st.text("甲乙丙丁戊。3", max_size=40), min_size=2, max_size=2)
 
@@ -35,12 +35,13 @@ def test_every_verifier_can_be_asked_for():
 @given(texts=some_texts)
 def test_any_verifier(name, texts):
     verifier = VERIFIERS[name]
-    score, containment, ends = verifier.figures(*codes_of(*texts))
+    score, containment, ends, left = verifier.figures(*codes_of(*texts))
     other = verifier.figures(*codes_of(*texts[::-1]))
     assert 0 <= score[0] <= 1
     assert 0 <= containment[0] <= 1
     assert ends[0] in range(4)
-    assert (score[0], containment[0], ends[0]) == (other.score[0], other.containment[0], other.ends[0])
+    assert 0 <= left[0] <= 1
+    assert (score[0], containment[0], ends[0], left[0]) == tuple(column[0] for column in other)
     same = verifier.figures(*codes_of(texts[0], texts[0]))
     if len(naive.significant(texts[0])) >= naive.SHINGLE:
         assert same.score[0] == 1
@@ -51,7 +52,7 @@ def test_measures(texts):
     codes, offsets, a, b = codes_of(*texts)
     x, y = (naive.letters(row) for row in rows_of(codes, offsets))
     left, right, common = naive.shingle_overlap(x, y)
-    jaccard, containment = jaccard_containment(codes, offsets, a, b)
+    jaccard, containment, _ = shingle_shares(codes, offsets, a, b)
     assert jaccard[0] == pytest.approx(common / max(left + right - common, 1))
     assert containment[0] == pytest.approx(common / max(min(left, right), 1))
     ratio = edit_ratio(codes, offsets, a, b)[0]

@@ -33,7 +33,8 @@ _OWN = {"inputs", "png", "svg", "html", "seed", "as_json", "quiet", "verbose", "
 
 def opened_question(inputs: tuple[str, ...], values: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
     """The arguments of a question: the corpus opened and its columns resolved as `run` does, and how to go about."""
-    from newsdedup_cli import job, kernels
+    from newsdedup_cli import kernels
+    from newsdedup_cli.columns import resolve_columns
     from newsdedup_cli.files.corpus import open_corpus
     from newsdedup_cli.progress import Progress
     from newsdedup_cli.task import Job
@@ -41,7 +42,7 @@ def opened_question(inputs: tuple[str, ...], values: Mapping[str, Any], settings
     task = Job.from_options(inputs, {**values, **_NO_OUTPUT})
     progress = Progress(task.quiet)
     corpus = open_corpus(inputs, task.read, task.tmpdir)
-    columns = job.resolve_columns(corpus, settings, progress)
+    columns = resolve_columns(corpus, settings, progress)
     if not kernels.is_warm():
         progress.say("first run: compiling for this machine, once: a minute or two")
     return {

@@ -28,9 +28,10 @@ def command(id1: str, id2: str, inputs: tuple[str, ...], **values: Any) -> None:
     newsdedup explain 000123 123 news.csv
     newsdedup explain '#1' '#2' --report unique.report --html pair.html
     """
-    from newsdedup_cli import explain, explain_page, explain_text
+    from newsdedup_cli import decisions, explain, explain_page, explain_text
     from newsdedup_cli.terminal import screen
 
+    decided = decisions.stored(values["report"]) if values["report"] else None
     if values["report"]:
         inputs, values, settings = reported(values["report"], inputs, values)
     else:
@@ -40,7 +41,7 @@ def command(id1: str, id2: str, inputs: tuple[str, ...], **values: Any) -> None:
     names = explain.read_names(question["corpus"], question["columns"], question["limit"])
     a, b = names.find(id1), names.find(id2)
     explain.refuse_equal(a, b, names)
-    with explain.asked(**question) as asked:
+    with explain.asked(**question, decided=decided) as asked:
         found = asked.explain(a, b)
     if values["as_json"]:
         click.echo(explain_text.as_json(found))

@@ -72,6 +72,10 @@ MATCHING = [
     click.option("--fold-script", is_flag=True, default=None, help="Compare traditional characters as simplified."),
     click.option("--verify", type=click.Choice(settings.VERIFIERS), help="How a proposed pair is judged."),
     click.option("--userdict", type=click.Path(), metavar="FILE", help="A jieba user dictionary."),
+    click.option(
+        "--window", metavar="SPAN", help="Rows further apart in time are no copies: 7d, 12h, 2w. Needs --date."
+    ),
+    click.option("--year", metavar="YYYY", help="Year of dates written without one."),
     click.option("--sentence-ends", type=click.Choice(["code", "described"]), help="How classic-nshash splits."),
 ]
 KEEPING = [
@@ -106,10 +110,32 @@ RUNNING = [
     click.option("-v", "--verbose", is_flag=True, help="Seconds and memory per stage; tracebacks."),
     click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON on stdout."),
 ]
+REVIEWED = click.option(
+    "--decisions",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    metavar="FILE",
+    help="Reviewed pairs: same merges, different keeps apart; may repeat.",
+)
+HISTORY = [
+    click.option(
+        "--against",
+        multiple=True,
+        metavar="OLD",
+        help="Rows of before: a file, a pattern or an index; only rows of INPUT are written or removed. May repeat.",
+    ),
+    click.option(
+        "--index",
+        type=click.Path(path_type=Path),
+        metavar="DIR",
+        help="Like --against DIR, and DIR takes the rows of this run; it is made where it is not there.",
+    ),
+]
 WRITING = [
     click.option("-o", "--output", "out", metavar="OUT", help="Where the kept rows go; - for stdout."),
     click.option("--report", type=click.Path(path_type=Path), metavar="DIR", help="Report folder. [OUT's stem.report]"),
     click.option("--no-report", is_flag=True, help="Write no report."),
+    click.option("--no-pages", is_flag=True, help="A report without report.html and report.xlsx: sooner done."),
     click.option("--lang", type=click.Choice(["en", "zh"]), help="Language of report.html. [the terminal's]"),
     click.option("--bom", is_flag=True, help="CSV that Excel opens right: with a byte order mark."),
     click.option("--overwrite", is_flag=True, help="Replace an existing OUT and report."),

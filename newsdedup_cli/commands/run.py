@@ -8,9 +8,11 @@ import click
 
 from newsdedup_cli.commands.options import (
     COLUMNS,
+    HISTORY,
     KEEPING,
     MATCHING,
     READING,
+    REVIEWED,
     RUNNING,
     WRITING,
     gathered,
@@ -21,7 +23,7 @@ from newsdedup_cli.settings import as_toml
 
 @click.command(name="run")
 @click.argument("inputs", nargs=-1, metavar="INPUT...")
-@with_options(WRITING, COLUMNS, READING, MATCHING, KEEPING, RUNNING)
+@with_options(WRITING, COLUMNS, READING, MATCHING, KEEPING, HISTORY, [REVIEWED], RUNNING)
 def command(inputs: tuple[str, ...], **values: Any) -> None:
     """Keep one row of each article: OUT gets the kept rows as they came in, the report folder the rest.
 
@@ -32,6 +34,7 @@ def command(inputs: tuple[str, ...], **values: Any) -> None:
     newsdedup run news.parquet -o unique.parquet
     newsdedup run 'crawl/*.jsonl' -o unique.csv --bom --keep earliest
     newsdedup run old.csv new.xlsx -o all.parquet --mark
+    newsdedup run today.jsonl -o unique.jsonl --date pub_time --index history --window 7d
     """
     settings = gathered(values)
     if values["print_config"]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+import numpy as np
 import pyarrow as pa
 
 from newsdedup_cli.errors import UserError
@@ -45,7 +46,11 @@ class WriteOptions:
 
 @dataclass(frozen=True)
 class Reject:
-    """Input that could not be read as a row: `line` counts in its file, `row` over all inputs."""
+    """Input that could not be read as a row.
+
+    `line` is the line of its file where it starts; `row` the number of the row that it stands before, so that it
+    can be found among the rows: a source counts its own rows, the corpus over all inputs.
+    """
 
     file: str
     line: int
@@ -82,10 +87,24 @@ class Batch:
 
     def filter(self, mask: pa.BooleanArray) -> Batch:
         """The rows whose mask is true."""
-        columns = self.columns.filter(mask) if self.columns.num_columns else self.columns
+        columns = _filtered(self.columns, mask) if self.columns.num_columns else self.columns
         raw = None if self.raw is None else self.raw.filter(mask)
         marks = None if self.marks is None else self.marks.filter(mask)
         return Batch(columns, raw, marks)
+
+
+def _filtered(batch: pa.RecordBatch, mask: pa.BooleanArray) -> pa.RecordBatch:
+    """The rows whose mask is true, also of types that pyarrow 26 cannot filter (views of strings, run-end encoded)."""
+    try:
+        return batch.filter(mask)
+    except pa.ArrowNotImplementedError:
+        edges = np.flatnonzero(np.diff(mask.to_numpy(zero_copy_only=False), prepend=False, append=False))
+        runs = edges.reshape(-1, 2).tolist()
+    arrays = [
+        pa.concat_arrays([array.slice(first, last - first) for first, last in runs] or [array.slice(0, 0)])
+        for array in batch.columns
+    ]
+    return pa.RecordBatch.from_arrays(arrays, schema=batch.schema)
 
 
 @dataclass

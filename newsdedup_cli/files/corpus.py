@@ -7,7 +7,7 @@ import glob
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import gettempdir
 
@@ -66,6 +66,7 @@ class Corpus:
 
     def __init__(self, sources: Sequence[Source]) -> None:
         self.sources = list(sources)
+        self._before: dict[int, int] = {}  # rows of all sources before the one of this place, as far as they are read
 
     @property
     def columns(self) -> list[Column]:
@@ -81,10 +82,10 @@ class Corpus:
     def findings(self) -> Findings:
         """What the last whole pass found, over all sources."""
         total = Findings()
-        for source in self.sources:
+        for place, source in enumerate(self.sources):
             total.notes += source.findings.notes
             total.warnings += source.findings.warnings
-            total.rejects += source.findings.rejects
+            total.rejects += [_moved(reject, self._before.get(place)) for reject in source.findings.rejects]
         return total
 
     @property
@@ -209,7 +210,8 @@ class Corpus:
     def texts(self, columns: Mapping[str, Sequence[Column]], rows: int = BATCH_ROWS) -> Iterator[TextBatch]:
         """The values of the columns as text, in batches within one file; nothing else is decoded."""
         first = 1
-        for source in self.sources:
+        for place, source in enumerate(self.sources):
+            self._before[place] = first - 1
             for batch in self._texts_of(source, columns, rows, first):
                 first += batch.num_rows
                 yield batch
@@ -252,6 +254,11 @@ class Corpus:
                 yield (
                     _unified(batch, schema, order, counts) if batch.columns.num_columns or batch.raw is None else batch
                 )
+
+
+def _moved(reject: Reject, before: int | None) -> Reject:
+    """The reject with its place among the rows of all sources."""
+    return replace(reject, row=None if before is None or reject.row is None else before + reject.row)
 
 
 def _keys(names: Sequence[str]) -> list[tuple[str, int]]:

@@ -119,7 +119,7 @@ class _Scan:
         self._rejects = Findings()
         self._repeated: list[int] = []
         self._mended: list[int] = []
-        self._blanks = 0
+        self._blanks = self._rows = 0
 
     def __iter__(self) -> Iterator[_Table]:
         self._more(self._skip)
@@ -153,6 +153,7 @@ class _Scan:
         parts = (self._starts[:found], self._ends[:found], self._kinds[:found])
         if not keep.all():
             parts = (parts[0][keep], parts[1][keep], parts[2][keep])
+        self._rows += len(parts[0])
         if len(parts[0]):
             yield _Table(self._data, parts, self._dialect.quote)
 
@@ -190,13 +191,14 @@ class _Scan:
         self._pos = done.end
         if done.values is not None:
             self._mended.append(line)
+            self._rows += 1
             yield _table_of(done.values, self._dialect.quote)
         elif not raw.strip():
             self._blanks += 1
         else:
             text = records.strip_line_end(raw, self._dialect.newline).decode("utf-8", "replace")
             long = "" if final == self._final else f", or the record is longer than {RECORD_BYTES >> 20} MB"
-            self._rejects.reject(Reject(self._name, line, done.reason + long, text))
+            self._rejects.reject(Reject(self._name, line, done.reason + long, text, self._rows + 1))
 
     def _more(self, least: int = 0) -> None:
         """Drop what is done and read on, at least as much again as is left, so that work stays linear."""

@@ -8,7 +8,6 @@ from collections import Counter
 from pathlib import Path
 from typing import BinaryIO
 
-import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -47,6 +46,8 @@ class DelimitedSink:
             return
         if len(columns) == 1:  # an empty field alone would be a blank line
             columns = [pc.fill_null(columns[0], "")]
+        import polars as pl  # here, for it takes a third of a second
+
         table = pa.table({str(i): column for i, column in enumerate(columns)})
         frame = pl.DataFrame(pl.from_arrow(table))
         text = io.BytesIO()

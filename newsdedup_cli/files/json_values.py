@@ -103,7 +103,10 @@ class Cells:
             except (msgspec.DecodeError, msgspec.ValidationError):
                 pass
         if b"\\" not in value:
-            return msgspec.json.format(value, indent=-1)
+            try:
+                return msgspec.json.format(value, indent=-1)
+            except (msgspec.DecodeError, RecursionError):  # NaN, and what else only Python's reader takes
+                pass
         parsed = json.loads(value, strict=False, parse_int=_Number, parse_float=_Number, parse_constant=_Number)
         return _dump(parsed, {"surrogates": 0}).encode()
 

@@ -6,6 +6,7 @@ A file that is one array of objects is read too.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -99,11 +100,12 @@ class JsonlSource:
         findings = Findings(notes=list(self._notes))
         lines: list[bytes] = []
         columns: list[list[RawJson | None]] = [[] for _ in names]
-        size = 0
+        size = read = 0
         for line, found in self._objects(findings):
             if isinstance(found, Reject):
-                findings.reject(found)
+                findings.reject(replace(found, row=read + 1))
                 continue
+            read += 1
             lines.append(line)
             for name, column in zip(names, columns, strict=True):
                 column.append(found.get(name))

@@ -19,7 +19,7 @@ from newsdedup_cli.files.naming import unique_names
 from newsdedup_cli.files.streams import ByteWriter, first_bytes, kind_of
 
 BATCH_BYTES = 32 << 20
-GROUP_BYTES = 64 << 20
+GROUP_BYTES = 32 << 20
 GROUP_ROWS = 1 << 17
 _MAGIC = b"PAR1"
 # pyarrow raises ValueError and its kin for names and statistics that are no UTF-8.
@@ -113,6 +113,8 @@ def _check_whole(path: Path, name: str) -> None:
         size = file.seek(0, 2)
         file.seek(max(0, size - 4))
         tail = file.read(4)
+    if not head:
+        raise UserError(f"{name} is empty", wanted="a Parquet file")
     if head != _MAGIC:
         kind = f": it is {kind_of(head)}" if kind_of(head) else " (it lacks the mark at its start)"
         raise UserError(f"{name} is no Parquet file{kind}", todo="another --format")
@@ -152,7 +154,7 @@ def _inside(array: pa.Array, path: tuple[str, ...]) -> pa.Array:
 
 
 class ParquetSink:
-    """A Parquet file being written, zstd-compressed, in row groups of some 64 MB."""
+    """A Parquet file being written, zstd-compressed, in row groups of some 32 MB before compression."""
 
     def __init__(self, target: Path | BinaryIO, schema: pa.Schema, options: WriteOptions) -> None:
         names, self.warnings = unique_names(schema.names)

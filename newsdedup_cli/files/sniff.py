@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from newsdedup_cli.files.records import Dialect, line_end, read_record
 SAMPLE = 1 << 20
 SAMPLE_RECORDS = 300
 HEADER_BYTES = 32 << 20
+_TAG = re.compile(rb"\s*<[?!]?[A-Za-z][^,;|\t\r\n]*>\s*[\r\n]")  # a first line that is nothing but tags
 CANDIDATES = ",\t;|"
 
 
@@ -33,6 +35,13 @@ def layout_of(chunks: Iterable[bytes], name: str, format: str, options: ReadOpti
     sample, final = _sample(chunks)
     if not sample.strip():
         raise UserError(f"{name} is empty: it has no header line", wanted="a line of column names")
+    if options.format is None and _is_json(sample):
+        raise UserError(f"{name} has JSON in it, not {format}", todo="--format jsonl")
+    if options.header and _TAG.match(sample):
+        raise UserError(
+            f"{name} looks like XML or HTML, which is not read",
+            wanted="one row a line with its fields (CSV, TSV), or one JSON object a line",
+        )
     quote = _quote(options)
     newline = _newline(sample, quote)
     given = one_byte(options.delimiter, "--delimiter")
@@ -61,6 +70,20 @@ def _sample(chunks: Iterable[bytes]) -> tuple[bytes, bool]:
     return b"".join(parts), True
 
 
+def _is_json(sample: bytes) -> bool:
+    """Whether the first line is a JSON object, or the begin of an array of them."""
+    text = sample.lstrip()
+    if text.startswith(b"["):
+        return text[1:].lstrip().startswith(b'{"')
+    line = text.splitlines()[0].strip()
+    if not line.startswith(b'{"') or not line.endswith(b"}"):
+        return False
+    try:
+        return isinstance(json.loads(line), dict)
+    except ValueError:
+        return False
+
+
 def _newline(sample: bytes, quote: int) -> int:
     """13 if the first line ends in a CR that no LF follows, else 10."""
     text = sample.lstrip(b"\r\n")
@@ -81,8 +104,8 @@ def one_byte(given: str | None, option: str) -> int:
     if len(text) != 1 or ord(text) > 127 or text in "\r\n\x00":
         raise UserError(
             f"{option} {visible(given)} is not one ASCII character",
-            wanted="one character, or tab",
-            todo=f"{option} ','",
+            wanted="one character, or none" if option == "--quote" else "one character, or tab",
+            todo=f"{option} none" if option == "--quote" else f"{option} ','",
         )
     return ord(text)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import gzip
 import hashlib
+import io
 import os
 import shutil
 import sys
@@ -13,6 +15,7 @@ import zlib
 from pathlib import Path
 from typing import BinaryIO, cast
 
+import pyarrow as pa
 import zstandard
 
 from newsdedup_cli.errors import UserError
@@ -70,21 +73,17 @@ class ByteReader:
         if self.kind == "gz":
             self._stream = cast(BinaryIO, gzip.GzipFile(fileobj=self._file))
         elif self.kind == "zst":
-            reader = zstandard.ZstdDecompressor().stream_reader(self._file, read_across_frames=True)
-            self._stream = cast(BinaryIO, reader)
+            # zstandard's own stream_reader takes a file that was cut off for a whole one.
+            self._stream = cast(BinaryIO, pa.CompressedInputStream(pa.PythonFile(self._file, mode="r"), "zstd"))
 
     def read(self, size: int = CHUNK) -> bytes:
         """At most `size` bytes; none at the end."""
         try:
             return self._stream.read(size)
-        except (EOFError, zlib.error, gzip.BadGzipFile, zstandard.ZstdError) as error:
-            raise UserError(
-                f"{self.name} is damaged or incomplete: {error}",
-                wanted=f"a whole .{self.kind} file",
-                todo="copying or downloading it again",
-            ) from None
-        except OSError as error:
-            raise UserError(f"cannot read {self.name}: {error.strerror or error}") from None
+        except (EOFError, zlib.error, OSError) as error:
+            if isinstance(error, OSError) and error.errno:
+                raise UserError(f"cannot read {self.name}: {error.strerror or error}") from None
+            raise _damaged(self.name, self.kind, error) from None
 
     def close(self) -> None:
         """Close the file."""
@@ -97,9 +96,20 @@ class ByteReader:
         self.close()
 
 
+def _damaged(name: str, kind: str | None, error: BaseException) -> UserError:
+    if "too much memory" in str(error):
+        return UserError(f"{name} was packed with a window of over 128 MB", todo=f"zstd -d --long=31 {name}")
+    return UserError(
+        f"{name} is damaged or incomplete: {error}",
+        wanted=f"a whole .{kind} file",
+        todo="copying or downloading it again",
+    )
+
+
 def spool(stream: BinaryIO, tmpdir: Path) -> Path:
     """Standard input as a file in `tmpdir`, since it is read more than once."""
     handle, name = tempfile.mkstemp(prefix="stdin-", dir=tmpdir)
+    atexit.register(Path(name).unlink, missing_ok=True)
     with os.fdopen(handle, "wb") as file:
         shutil.copyfileobj(stream, file, CHUNK)
     return Path(name)
@@ -130,11 +140,15 @@ class ByteWriter:
     def __init__(self, target: Path | BinaryIO, compression: str | None = None) -> None:
         self._owned = isinstance(target, Path)
         self.file: BinaryIO = target.open("wb") if isinstance(target, Path) else target
+        if isinstance(self.file, io.RawIOBase):  # as under PYTHONUNBUFFERED: its write() may write a part only
+            self.file = cast(BinaryIO, io.BufferedWriter(io.FileIO(self.file.fileno(), "wb", closefd=False)))
         self.stream: BinaryIO = self.file
         if compression == "gz":
             self.stream = cast(BinaryIO, gzip.GzipFile(filename="", fileobj=self.file, mode="wb", mtime=0))
         elif compression == "zst":
-            self.stream = cast(BinaryIO, zstandard.ZstdCompressor().stream_writer(self.file, closefd=False))
+            self.stream = cast(
+                BinaryIO, zstandard.ZstdCompressor(write_checksum=True).stream_writer(self.file, closefd=False)
+            )
 
     def write(self, data: bytes | memoryview) -> None:
         """Append the bytes."""

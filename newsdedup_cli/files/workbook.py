@@ -5,6 +5,7 @@ The used range that a sheet claims is not believed; phonetic guides are left out
 
 from __future__ import annotations
 
+import errno
 import posixpath
 import re
 import zipfile
@@ -14,12 +15,14 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import IO, cast
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from newsdedup_cli.errors import UserError
+from newsdedup_cli.files import sheet_text
 from newsdedup_cli.files.streams import first_bytes, kind_of
 
 ERRORS = (
@@ -55,10 +58,19 @@ class Tally:
     long_numbers: dict[int, int] = field(default_factory=dict)
     merges: list[tuple[int, int, int, int]] = field(default_factory=list)
 
+    def clear(self) -> None:
+        """Begin anew."""
+        self.formulas = 0
+        self.long_numbers.clear()
+        self.merges.clear()
+
 
 def damaged(name: str, error: BaseException) -> UserError:
     """A message for a workbook that cannot be read."""
     reason = str(error).splitlines()[0][:120] if str(error) else type(error).__name__
+    if isinstance(error, OSError) and error.errno:
+        places = "its directory points outside the file"
+        reason = places if error.errno == errno.EINVAL else error.strerror or reason
     return UserError(f"{name} is a damaged workbook: {reason}", todo="opening it in Excel or WPS and saving it anew")
 
 
@@ -67,6 +79,8 @@ def check_kind(path: Path, name: str) -> None:
     head = first_bytes(path, name)
     if head.startswith(b"PK\x03\x04"):
         return
+    if not head:
+        raise UserError(f"{name} is empty", wanted="an Excel workbook (.xlsx)")
     what = kind_of(head)
     if what is None and head.strip() and b"\x00" not in head:
         what, todo = "text", "--format csv (or tsv, jsonl)"
@@ -74,7 +88,7 @@ def check_kind(path: Path, name: str) -> None:
         todo = "opening it in Excel, WPS or LibreOffice and saving it as .xlsx without a password"
     else:
         todo = "the --format that it has"
-    found = f": it is {what}" if what else ": it is empty" if not head else ""
+    found = f": it is {what}" if what else ""
     raise UserError(f"{name} is no Excel workbook (.xlsx){found}", todo=todo)
 
 
@@ -166,6 +180,24 @@ class Workbook:
         return self._strings
 
     def _read_strings(self, part: str) -> Iterator[str]:
+        given = 0
+        try:
+            for text in self._strings_by_text(part):
+                yield text
+                given += 1
+        except sheet_text.Unusual:
+            yield from islice(self._strings_by_element(part), given, None)
+
+    def _strings_by_text(self, part: str) -> Iterator[str]:
+        with self._open(part) as file:
+            elements = sheet_text.Part(file, "si")
+            for attributes, inside in elements:
+                if attributes is None:
+                    yield unescaped(sheet_text.text_of(inside))
+                else:
+                    yield string_of(ElementTree.fromstring(elements.document(attributes, inside))[0])
+
+    def _strings_by_element(self, part: str) -> Iterator[str]:
         with self._open(part) as file:
             for element in _elements(file):
                 if _local(element.tag) == "si":
@@ -174,6 +206,44 @@ class Workbook:
 
     def rows(self, sheet: Sheet, tally: Tally) -> Iterator[tuple[int, dict[int, str]]]:
         """Each row's number (from 1) and its cells that are not empty, by column (from 0)."""
+        given = 0
+        try:
+            for row in self._rows_by_text(sheet, tally):
+                yield row
+                given += 1
+        except sheet_text.Unusual:
+            tally.clear()
+            yield from islice(self._rows_by_element(sheet, tally), given, None)
+
+    def _rows_by_text(self, sheet: Sheet, tally: Tally) -> Iterator[tuple[int, dict[int, str]]]:
+        number = 0
+        with self._open(sheet.part) as file:
+            elements = sheet_text.Part(file, "row")
+            for attributes, inside in elements:
+                number = sheet_text.row_number(attributes or "", number)
+                found = sheet_text.CELL.findall(inside)
+                if len(found) == inside.count("<c"):
+                    yield number, self._cells_of(found, tally)
+                else:
+                    row = ElementTree.fromstring(elements.document(attributes or "", inside))[0]
+                    yield number, self._cells(row, row.tag[: row.tag.rfind("}") + 1], tally)
+            tally.merges += map(_range, sheet_text.merges(elements.tail))
+
+    def _cells_of(self, found: list[tuple[str, str, str, str, str]], tally: Tally) -> dict[int, str]:
+        cells: dict[int, str] = {}
+        for letters, style, kind, value, inline in found:
+            column = _letters_column(letters)
+            if kind == "s" and value:
+                text = self.strings[int(value)]
+            elif value:
+                text = self._value(kind or "n", sheet_text.text_of(value), style, column, tally)
+            else:
+                text = unescaped(sheet_text.text_of(inline))
+            if text:
+                cells[column] = text
+        return cells
+
+    def _rows_by_element(self, sheet: Sheet, tally: Tally) -> Iterator[tuple[int, dict[int, str]]]:
         number = 0
         space = row = merge = ""
         with self._open(sheet.part) as file:

@@ -315,8 +315,8 @@ def significant_codes(data, offsets):
             if _significant(c, previous_digit, after):
                 codes[n] = np.uint32(c)
                 n += 1
-            elif c == 32 or (c == 44 and previous_digit and 48 <= after <= 57):
-                pass  # a blank, or the separator of thousands
+            elif c == 32 or ((c == 44 or c == 0xB7) and previous_digit and 48 <= after <= 57):
+                pass  # a blank, the separator of thousands, or the dot of a day that names an event (3·15 is 315)
             elif n > start and codes[n - 1] != 0:
                 codes[n] = np.uint32(0)
                 n += 1

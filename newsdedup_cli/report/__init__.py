@@ -9,11 +9,12 @@ from newsdedup_cli.report.data import Candidates, Rejects, RowsTable, RunJson
 from newsdedup_cli.report.page import Page
 from newsdedup_cli.report.sheets import Workbook
 
-__all__ = ["WRITERS", "Findings", "write_report"]
+__all__ = ["PAGES", "WRITERS", "Findings", "write_report"]
 
 WRITERS: dict[str, Writer] = {
     writer.name: writer for writer in (RowsTable(), Candidates(), Rejects(), Workbook(), Page(), RunJson())
 }
+PAGES = frozenset((Workbook.name, Page.name))  # for people; nearly all of the time a report takes
 
 
 def write_report(findings: Findings, folder: Path, leave_out: frozenset[str] = frozenset()) -> None:

@@ -40,6 +40,7 @@ class Column:
     name: str
     width: int
     number: str = "0"
+    hidden: bool = False
 
 
 @dataclass
@@ -77,7 +78,7 @@ class Sheet:
         self.name, self.line, self.links, self.unlinked, self.cut = name, 0, 0, 0, 0
         self.sheet.freeze_panes(1, 0)
         for at, column in enumerate(columns):
-            self.sheet.set_column(at, at, column.width)
+            self.sheet.set_column(at, at, column.width, None, {"hidden": column.hidden})
         head = styles.get(bold=True, bg_color="#263238", font_color="#FFFFFF", valign="top")
         self.sheet.write_row(0, 0, [column.name for column in columns], head)
 

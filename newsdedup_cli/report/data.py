@@ -9,11 +9,24 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from newsdedup_cli.decisions import keys_of
 from newsdedup_cli.report.base import Findings
 from newsdedup_cli.report.shown import likely_first
-from newsdedup_cli.tables import ALONE, CANDIDATES_SCHEMA, I64, REASONS, ROWS_SCHEMA, VERDICTS, Outcome, Rows
+from newsdedup_cli.tables import (
+    ALONE,
+    CANDIDATES_SCHEMA,
+    DECISIONS,
+    I64,
+    REASONS,
+    ROWS_SCHEMA,
+    U64,
+    VERDICTS,
+    Outcome,
+    Rows,
+)
 
 
 class RowsTable:
@@ -23,7 +36,7 @@ class RowsTable:
 
     def write(self, findings: Findings, folder: Path) -> None:
         """One line per input row."""
-        pq.write_table(findings.rows, folder / self.name, compression="zstd")
+        pq.write_table(told_rows(findings), folder / self.name, compression="zstd")
 
 
 class Candidates:
@@ -33,7 +46,7 @@ class Candidates:
 
     def write(self, findings: Findings, folder: Path) -> None:
         """The pairs left for a person."""
-        pq.write_table(findings.candidates, folder / self.name, compression="zstd")
+        pq.write_table(told_candidates(findings), folder / self.name, compression="zstd")
 
 
 class Rejects:
@@ -58,6 +71,38 @@ class RunJson:
     def write(self, findings: Findings, folder: Path) -> None:
         """Counts, parameters, versions, checksums, seconds and memory."""
         (folder / self.name).write_text(json.dumps(findings.run, ensure_ascii=False, indent=1) + "\n", "utf-8")
+
+
+def told_rows(findings: Findings) -> pa.Table:
+    """The lines of the input rows. With a history `kept_file` says in which file the kept row is, and where that is not
+    one of the inputs `kept_row` is its number in that file."""
+    if findings.past is None:
+        return findings.rows
+    at = findings.rows["kept_row"].combine_chunks()
+    lines = findings.rows.append_column("kept_file", findings.rows["file"].combine_chunks().take(pc.subtract(at, 1)))
+    place = lines.schema.get_field_index("kept_row")
+    return lines.set_column(place, "kept_row", own_numbers(findings, at)).slice(0, len(lines) - len(findings.past))
+
+
+def told_candidates(findings: Findings) -> pa.Table:
+    """The pairs; with a history `file_a` and `file_b` say where the rows are, and numbers are those in that file where
+    it is none of the inputs."""
+    lines = findings.candidates
+    if findings.past is None:
+        return lines
+    files = findings.rows["file"].combine_chunks()
+    for side in "ab":
+        at = lines[f"row_{side}"].combine_chunks()
+        lines = lines.append_column(f"file_{side}", files.take(pc.subtract(at, 1)))
+        lines = lines.set_column(lines.schema.get_field_index(f"row_{side}"), f"row_{side}", own_numbers(findings, at))
+    return lines
+
+
+def own_numbers(findings: Findings, at: pa.Array) -> pa.Array:
+    """Row numbers, those of stored rows as they are in their own files."""
+    past = np.zeros(0, np.int64) if findings.past is None else findings.past
+    own = np.concatenate([np.arange(1, len(findings.rows) - len(past) + 1), past])
+    return pa.array(own).take(pc.subtract(at, 1))
 
 
 def rows_table(rows: Rows, files: Sequence[str], outcome: Outcome) -> pa.Table:
@@ -100,10 +145,13 @@ def _spread(n: int, at: I64, values: np.ndarray) -> pa.Array:
     return pa.array(out, mask=mask)
 
 
-def candidates_table(rows: Rows, outcome: Outcome) -> pa.Table:
-    """CANDIDATES_SCHEMA from what was decided, the most likely copies first."""
+def candidates_table(rows: Rows, outcome: Outcome, content: U64, as_read: U64) -> pa.Table:
+    """CANDIDATES_SCHEMA from what was decided, the most likely copies first; content, as_read: see scan.Scanned."""
     pairs = outcome.candidates
-    pairs = pairs.where(likely_first(pairs.a, pairs.b, pairs.score))
+    order = likely_first(pairs.a, pairs.b, pairs.score)
+    pairs = pairs.where(order)
+    decision = np.zeros(len(pairs), np.uint8) if outcome.decision is None else outcome.decision[order]
+    family = np.zeros(len(pairs), np.int64) if outcome.family is None else outcome.family[order]
     columns = [
         pa.array(pairs.a + 1),
         rows.id.take(pa.array(pairs.a)).cast(pa.string()),
@@ -114,6 +162,9 @@ def candidates_table(rows: Rows, outcome: Outcome) -> pa.Table:
         pa.array(pairs.shared_sentences),
         pa.array(pairs.score),
         pa.array(pairs.containment),
-        pa.nulls(len(pairs), pa.string()),
+        pa.array(np.array([None, *DECISIONS[1:]], object)[decision], pa.string()),
+        keys_of(content[pairs.a], as_read[pairs.a]),
+        keys_of(content[pairs.b], as_read[pairs.b]),
+        pa.array(family, mask=family == 0),
     ]
     return pa.table(columns, schema=CANDIDATES_SCHEMA)

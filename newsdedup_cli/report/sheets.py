@@ -12,6 +12,7 @@ import xlsxwriter
 
 from newsdedup_cli.report.base import Findings
 from newsdedup_cli.report.cells import BANDS, INPUT, Column, Sheet, Styles
+from newsdedup_cli.report.data import own_numbers
 from newsdedup_cli.report.examples import is_web, moment
 from newsdedup_cli.report.shown import MOST_LISTED, MOST_PAIRS, column, in_clusters
 from newsdedup_cli.tables import I64
@@ -50,6 +51,8 @@ CANDIDATES = (
     Column("score", 7, "0.000"),
     Column("containment", 12, "0.000"),
     Column("decision", 12),
+    Column("key_a", 8, hidden=True),
+    Column("key_b", 8, hidden=True),
 )
 REJECTS = (Column("file", 24), Column("line", 9), Column("row", 9), Column("reason", 44), Column("raw", 80))
 BOILERPLATE = (Column("sentence", 90), Column("rows", 9, "#,##0"))
@@ -104,6 +107,8 @@ def _clusters(sheet: Sheet, findings: Findings) -> list[str]:
     some = places[:MOST_LISTED]
     table = findings.rows.take(some)
     values = {name: table[name].to_pylist() for name in table.column_names} | _told(findings, some)
+    for name in ("row", "kept_row"):
+        values[name] = own_numbers(findings, table[name].combine_chunks()).to_pylist()
     values["reason"] = [reason or None for reason in values["reason"]]
     lines = zip(*(values[c.name] for c in CLUSTERS), strict=True)
     row_at, url_at = (next(at for at, c in enumerate(CLUSTERS) if c.name == name) for name in ("kept_row", "url"))
@@ -138,17 +143,19 @@ def _candidates(sheet: Sheet, findings: Findings) -> list[str]:
         told = _told(findings, table[f"row_{side}"].to_numpy() - 1)
         values |= {f"title_{side}": told["title"], f"source_{side}": told["source"]}
         linked.append([{at: url.strip()} if url and is_web(url) else {} for url in told["url"]])
+    for name in ("row_a", "row_b"):
+        values[name] = own_numbers(findings, table[name].combine_chunks()).to_pylist()
     lines = zip(*(values[c.name] for c in CANDIDATES), strict=True)
     for number, (line, first, second) in enumerate(zip(lines, *linked, strict=True)):
         sheet.write(line, BANDS[number % 2], links=first | second)
     if sheet.line:
-        _drop_down(sheet)
+        drop_down(sheet)
     return sheet.close(len(findings.candidates), "candidates.parquet")
 
 
-def _drop_down(sheet: Sheet) -> None:
-    """`decision` takes `same`, `different` or nothing."""
-    at = len(CANDIDATES) - 1
+def drop_down(sheet: Sheet) -> None:
+    """The column `decision` takes `same`, `different` or nothing."""
+    at = next(at for at, column in enumerate(sheet.columns) if column.name == "decision")
     told = {
         "validate": "list",
         "source": list(DECISIONS),

@@ -17,7 +17,7 @@ MOST_CLUSTERS = 15  # the largest, and as many of the most doubtful
 MOST_CANDIDATES = 60
 MOST_MEMBERS = 8  # removed rows listed per cluster
 # Lines of a sheet, more than a person reads: xlsxwriter writes 3,000 to 4,000 a second.
-MOST_LISTED = 40_000
+MOST_LISTED = 20_000
 MOST_PAIRS = 10_000
 EXACT = REASONS.index("exact")
 

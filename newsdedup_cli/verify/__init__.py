@@ -14,7 +14,7 @@ from newsdedup_cli.settings import Matching
 from newsdedup_cli.tables import I32, I64, U32, Bools, Figures, Fingerprints, Pairs, Rows, Verified
 from newsdedup_cli.verify import guards, none, ratio, shingles
 
-CHUNK = 4096  # pairs whose texts are in memory at the same time, per thread
+CHUNK = 1024  # pairs whose texts are in memory at the same time, per thread
 # A pair whose sketch shows less than both is dropped unread: three standard errors under any score that counts.
 LEAST_JACCARD = 0.12
 LEAST_CONTAINMENT = 0.4
@@ -70,7 +70,7 @@ class Measured(NamedTuple):
     """What the texts of pairs say, whatever the thresholds are (but for `near_score`)."""
 
     figures: Figures
-    differing: I32  # [P,2] of guards.differing_clauses; 0 under near_score
+    differing: I32  # [P,3] of guards.differing_clauses; 0 under near_score
     other_titles: Bools  # [P] each title is about its own text more than about the other
 
 
@@ -93,8 +93,9 @@ def measured(
     for result in _in_threads(lambda ab: _measure(verifier, texts, titles, *ab, matching), chunks, threads):
         results.append(result)
         progress(len(result.differing))
-    nothing = Figures(np.zeros(0, np.float32), np.zeros(0, np.float32), np.zeros(0, np.uint8))
-    results = results or [Measured(nothing, np.zeros((0, 2), np.int32), np.zeros(0, bool))]
+    none = np.zeros(0, np.float32)
+    nothing = Figures(none, none, np.zeros(0, np.uint8), none)
+    results = results or [Measured(nothing, np.zeros((0, 3), np.int32), np.zeros(0, bool))]
     figures = Figures(*map(np.concatenate, zip(*[r.figures for r in results], strict=True)))
     return Measured(
         figures,
@@ -119,7 +120,7 @@ def _measure(verifier: Verifier, texts: Texts, titles: Texts | None, a: I64, b: 
     local_a, local_b = inverse[: len(a)], inverse[len(a) :]
     figures = verifier.figures(codes, offsets, local_a, local_b)
     # Figures in the text matter only where the pair would be merged or listed.
-    differing = np.zeros((len(a), 2), np.int32)
+    differing = np.zeros((len(a), 3), np.int32)
     likely = np.flatnonzero(figures.score >= matching.near_score)
     differing[likely] = guards.differing_clauses(codes, offsets, local_a[likely], local_b[likely], matching)
     other_titles = np.zeros(len(a), bool)

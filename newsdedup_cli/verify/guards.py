@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from newsdedup_cli.kernels import compare, join, text
+from newsdedup_cli.kernels import clauses, join, text
 from newsdedup_cli.settings import Matching
 from newsdedup_cli.tables import (
     F32,
@@ -28,9 +28,12 @@ from newsdedup_cli.tables import (
     Rows,
     Verified,
 )
+from newsdedup_cli.verify.shingles import LEAST_ALONE, LEAST_LEFT
 
 NUMERALS = "〇零一二三四五六七八九十百千万亿两"
 NEGATIONS = "不没无非"
+# What may follow a number that is measured or counted: 8.31元 is no day, 8.31案 is one.
+UNITS = "元角分万亿千百十度级米公里克吨斤升倍个人次名位件起辆台套只座家户张例年月日天周时点秒岁折成股"
 # Words that turn a statement into its opposite, of one or two characters: what a reader takes for the same clause
 # but for its sense.
 OPPOSITES = [
@@ -47,7 +50,7 @@ RECURRING = 30 * 86_400 * 1_000_000  # microseconds after which news of one form
 FORM = 0.85  # score from which it is a copy nevertheless
 FAMILY = 4  # rows that make a family
 BRIEF = 200  # characters of a brief: its news is one sentence, the rest may be background
-BRIEF_SCORE, BRIEF_ALIKE = 0.8, 0.68  # score from which it is a copy, beginning otherwise and beginning alike
+BRIEF_SCORE, BRIEF_ALIKE = 0.8, 0.72  # score from which it is a copy, beginning otherwise and beginning alike
 SUPPORT, SAME_TITLE = (
     0.2,
     0.3,
@@ -55,11 +58,12 @@ SUPPORT, SAME_TITLE = (
 LEAST_TITLE = 6  # different two-character shingles that a title needs to tell anything
 OWN_TITLE = 0.15  # how much more of its title a text has than the other text, for the title to be its own
 LEAST_LETTERS = 2  # letters besides figures that a clause needs for its form to mean something
-# A Chinese numeral is as often part of a word, so it counts only where little else was changed.
-LITTLE_ELSE = 0.85
-# Score from which a text within a longer one is the same although its ends are not the other's: neither, only the
-# begin, only the end, both.
-CUT_OUT = np.array([0.75, 0.0, 0.66, 0.0], np.float32)
+# A Chinese numeral is as often part of a word, so it counts only where little else was changed: from a score on, and
+# if of so many changed clauses one is such.
+LITTLE_ELSE, ONE_OF = 0.85, 4
+# A text with parts left out need not have so much left where all around it speaks for one story: nearly one title,
+# and one soon after the other.
+ONE_TITLE, SOON = 0.7, 3 * 86_400 * 1_000_000  # microseconds
 CONTAINED_RATIO = 0.8  # lengths nearer than this are versions, not excerpts
 
 
@@ -70,6 +74,12 @@ Texts = Callable[[I64], tuple[npt.NDArray[np.uint8], I64]]
 def numerals() -> U32:
     """Code points of Chinese numerals, ascending."""
     return np.array(sorted(map(ord, NUMERALS)), np.uint32)
+
+
+@cache
+def units() -> U32:
+    """Code points of units, ascending."""
+    return np.array(sorted(map(ord, UNITS)), np.uint32)
 
 
 @cache
@@ -92,18 +102,18 @@ def opposites() -> tuple[U64, I64, I64]:
 
 
 def differing_clauses(codes: U32, offsets: I64, a: I64, b: I64, matching: Matching) -> I32:
-    """In how many clauses, equal otherwise, a pair differs: i4[P,2], by digits or opposite words, and by Chinese
-    numerals or negations alone."""
+    """In how many clauses, equal otherwise, a pair differs: i4[P,3], by digits or opposite words, and by Chinese
+    numerals or negations alone; and how many clauses were changed in any way."""
     nothing = np.zeros(0, np.uint32)
     words, classes, sides = (
         opposites() if matching.opposites else (np.zeros(0, np.uint64), *2 * [np.zeros(0, np.int64)])
     )
     if matching.numbers == "ignore" and not matching.opposites:
-        return np.zeros((len(a), 2), np.int32)
+        return np.zeros((len(a), 3), np.int32)
     figures = numerals() if matching.numbers == "guard" else nothing
     denied = negations() if matching.opposites else nothing
-    found: I32 = compare.substitutions(
-        codes, offsets, a, b, figures, words, classes, sides, denied, FLASH, LEAST_LETTERS
+    found: I32 = clauses.substitutions(
+        codes, offsets, a, b, figures, units(), words, classes, sides, denied, FLASH, LEAST_LETTERS
     )
     return found
 
@@ -124,16 +134,33 @@ def verdicts(
     verdict[near] = CODE["near"]
     verdict[same & ~_other_news(pairs, rows, figures, shorter)] = SAME
     within = (containment >= matching.contained) & (shorter < CONTAINED_RATIO * longer)
-    cut_out = within & (score < CUT_OUT[figures.ends])
+    least = np.where(_of_one_story(pairs, rows), LEAST_LEFT[figures.ends], LEAST_ALONE[figures.ends])
+    cut_out = within & (figures.left < least)
     verdict[(within & ~same) | cut_out] = CODE["contained_in"]
     one_url = (pairs.origin & URL) != 0
     verdict[one_url & near] = CODE["same_url"]
-    differs = (differing[:, 0] > 0) | ((differing[:, 1] > 0) & (score >= LITTLE_ELSE))
-    verdict[same & ~cut_out & differs] = CODE["numbers_differ"]
+    verdict[same & ~cut_out & in_figures(differing, score)] = CODE["numbers_differ"]
     verdict[near & (shorter < matching.short_text)] = CODE["short_text"]
     if matching.versions == "keep-latest":
         verdict[one_url & near] = SAME  # whatever differs between versions of one page
     return verdict
+
+
+def _of_one_story(pairs: Pairs, rows: Rows) -> Bools:
+    """Which pairs have nearly one title and were published one soon after the other, by what is known of both."""
+    date_a, date_b = rows.date[pairs.a], rows.date[pairs.b]
+    known = (date_a != UNKNOWN) & (date_b != UNKNOWN) & _tells(rows.title_bits[pairs.a])
+    soon = np.abs(np.where(known, date_a, 0) - np.where(known, date_b, 0)) <= SOON
+    found: Bools = known & soon & _tells(rows.title_bits[pairs.b])
+    found[found] = title_similarity(rows.title_bits, pairs.a[found], pairs.b[found]) >= ONE_TITLE
+    return found
+
+
+def in_figures(differing: I32, score: F32) -> Bools:
+    """Which pairs, of the clauses i4[P,3] of `differing_clauses`, are two reports and not one with slips."""
+    strong, weak, changed = differing.T
+    found: Bools = (strong > 0) | ((weak > 0) & (score >= LITTLE_ELSE) & (ONE_OF * weak >= changed))
+    return found
 
 
 def _other_news(pairs: Pairs, rows: Rows, figures: Figures, shorter: I32) -> Bools:

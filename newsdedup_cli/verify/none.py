@@ -13,4 +13,4 @@ class Nothing:
     def figures(self, codes: U32, offsets: I64, a: I64, b: I64) -> Figures:
         """Ones."""
         ones = np.ones(len(a), np.float32)
-        return Figures(ones, ones.copy(), np.full(len(a), 3, np.uint8))
+        return Figures(ones, ones.copy(), np.full(len(a), 3, np.uint8), ones.copy())

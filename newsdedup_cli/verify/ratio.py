@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from newsdedup_cli.tables import I64, U32, Figures
-from newsdedup_cli.verify.shingles import edit_ratio, jaccard_containment
+from newsdedup_cli.verify.shingles import edit_ratio, shingle_shares
 
 
 class Ratio:
@@ -13,5 +13,5 @@ class Ratio:
 
     def figures(self, codes: U32, offsets: I64, a: I64, b: I64) -> Figures:
         """Figures of the pairs."""
-        _, containment = jaccard_containment(codes, offsets, a, b)
-        return Figures(edit_ratio(codes, offsets, a, b), containment, np.full(len(a), 3, np.uint8))
+        _, containment, left = shingle_shares(codes, offsets, a, b)
+        return Figures(edit_ratio(codes, offsets, a, b), containment, np.full(len(a), 3, np.uint8), left)

@@ -1,0 +1,104 @@
+"""Which fingerprints lie within k bits of one another: how the join is cut into blocks, and what it costs at most."""
+
+from __future__ import annotations
+
+from math import comb
+
+import numpy as np
+
+from newsdedup_cli.kernels import join
+from newsdedup_cli.tables import I64, U64
+
+BITS = 64
+PAIRS_PER_ROW = 8  # beyond it the join gives edges that connect the same components
+LARGE = 4096  # rows of a bucket that are joined by themselves
+FEW = 256  # rows that are compared with all of a bucket
+# Nanoseconds of a comparison and of moving a fingerprint into its bucket, bucket and all (a million of them, k = 8).
+COMPARE, MOVE = 1.5, 28.0
+WIDEST = 16  # bits of a block: its counters should stay in the cache
+
+
+def plan(rows: int, k: int, bits: int = BITS) -> I64:
+    """Where the blocks of the join begin, i8[r+1]: the cheapest r for so many rows of `bits` bits at distance k."""
+    best, least = k + 1, np.inf
+    for r in range(k + 1, min(k + 5, bits) + 1):
+        depth = r - k
+        compares = comb(r, depth) * rows * rows / 2 / 2 ** (bits * depth / r)
+        moves = sum(comb(k + level, level) for level in range(1, depth + 1)) * rows
+        cost = COMPARE * compares + MOVE * moves
+        if cost < least and (-(-bits // r) <= WIDEST or r == min(k + 5, bits)):
+            best, least = r, cost
+    return np.round(np.linspace(0, bits, best + 1)).astype(np.int64)
+
+
+def near_pairs(distinct: U64, k: int) -> tuple[I64, I64]:
+    """Positions of the pairs within k bits among distinct fingerprints u8[N], a < b.
+
+    All of them, or, where there are more than PAIRS_PER_ROW a row, edges that connect the same components: the
+    memory is bounded, and what is crowded costs no more than what is not.
+    """
+    n = len(distinct)
+    if n < 2:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    varying = np.bitwise_or.reduce(distinct ^ distinct[0])
+    bits = int(np.bitwise_count(varying))
+    if k >= bits:
+        return _every_pair(n)
+    values = distinct if bits == BITS else join.squeezed(distinct, varying)
+    bounds = plan(n, k, bits)
+    room = PAIRS_PER_ROW * n
+    a, b, found, _, _ = join.pairs_within(values, k, bounds, len(bounds) - 1 - k, room, False, 0)
+    return (a, b) if found <= room else _edges(values, k, bits)
+
+
+def _edges(values: U64, k: int, bits: int) -> tuple[I64, I64]:
+    """Edges that connect what is within k bits among distinct values u8[N] of so many bits.
+
+    Where very many agree in a bucket's bits, they are joined by themselves, on the bits in which they differ.
+    """
+    bounds = plan(len(values), k, bits)
+    a, b, _, rows, starts = join.pairs_within(values, k, bounds, len(bounds) - 1 - k, 0, True, LARGE)
+    label = join.components(len(values), a, b)
+    for group in np.argsort(-np.diff(starts), kind="stable"):
+        members = rows[starts[group] : starts[group + 1]]
+        known, size = np.unique(label[members], return_counts=True)
+        if len(known) == 1:
+            continue
+        rest = np.flatnonzero(label[members] != known[size.argmax()])
+        if len(rest) <= FEW:
+            x, y = _edges_of(rest, values[members], label[members], k)
+        else:
+            x, y = _edges_among(values[members], k, bits)
+        a, b = np.append(a, np.minimum(members[x], members[y])), np.append(b, np.maximum(members[x], members[y]))
+        label = join.components(len(values), a, b)
+    return a, b
+
+
+def _edges_of(some: I64, values: U64, label: I64, k: int) -> tuple[I64, I64]:
+    """Edges from `some` positions to each component (label i8[N]) that is within k bits of them."""
+    found = [(at, np.flatnonzero(np.bitwise_count(values ^ values[at]) <= k)) for at in some.tolist()]
+    single = [(at, near[np.unique(label[near], return_index=True)[1]]) for at, near in found]
+    x = np.concatenate([np.full(len(near), at) for at, near in single])
+    y = np.concatenate([near for _, near in single])
+    apart = label[x] != label[y]
+    return x[apart], y[apart]
+
+
+def _edges_among(values: U64, k: int, bits: int) -> tuple[I64, I64]:
+    varying = np.bitwise_or.reduce(values ^ values[0])
+    fewer = int(np.bitwise_count(varying))
+    if k >= fewer:
+        return _every_pair(len(values))
+    if fewer < bits:
+        return _edges(join.squeezed(values, varying), k, fewer)
+    bounds = plan(len(values), k, bits)
+    a, b, _, _, _ = join.pairs_within(values, k, bounds, len(bounds) - 1 - k, 0, True, 0)
+    return a, b
+
+
+def _every_pair(n: int) -> tuple[I64, I64]:
+    """All pairs of n where they are few, else each with the first."""
+    if n <= 2 * PAIRS_PER_ROW:
+        every: tuple[I64, I64] = np.triu_indices(n, 1)
+        return every
+    return np.zeros(n - 1, np.int64), np.arange(1, n)
