@@ -211,9 +211,7 @@ def _all_hints(texts: list[str]) -> NDArray[np.int64]:
     return _hints(data, offsets, any_end=True) | np.where(first != -1, _DATELINE, 0)
 
 
-def _datelines(
-    data: NDArray[np.uint8], offsets: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _datelines(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """First byte and end of the dateline in each text; first -1 where there is none, ASK where unknown."""
     first, stop = np.empty(len(offsets) - 1, np.int64), np.empty(len(offsets) - 1, np.int64)
     datelines(data, offsets, first, stop)

@@ -114,9 +114,7 @@ def _settle_stars(components: list[I64], links: Links, rank: I64, keeper: I64) -
     return [components[i] for i in np.flatnonzero(broken)]
 
 
-def _agglomerate_all(
-    components: list[I64], links: Links, rank: I64, digest: U64, together: I64, keeper: I64
-) -> None:
+def _agglomerate_all(components: list[I64], links: Links, rank: I64, digest: U64, together: I64, keeper: I64) -> None:
     if not components:
         return
     every = [np.triu_indices(len(members), 1) for members in components]

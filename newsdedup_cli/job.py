@@ -185,9 +185,7 @@ def said_of_history(
     if mentioned is not None and len(mentioned.own):
         said.append(f"{len(mentioned.own):,} rows are in the index already: decided as before, not added again")
     if mentioned is not None and mentioned.stored and mentioned.new_pieces:
-        said.append(
-            f"{mentioned.new_pieces:,} pieces of boilerplate are new to the history; compared without them"
-        )
+        said.append(f"{mentioned.new_pieces:,} pieces of boilerplate are new to the history; compared without them")
     return [text for text in said if text]
 
 

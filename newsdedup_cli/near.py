@@ -11,6 +11,7 @@ from newsdedup_cli.tables import I64, U64
 
 BITS = 64
 PAIRS_PER_ROW = 8  # beyond it the join gives edges that connect the same components
+FEW_PAIRS = 1 << 16  # so many are given in any case
 LARGE = 4096  # rows of a bucket that are joined by themselves
 FEW = 256  # rows that are compared with all of a bucket
 # Nanoseconds of a comparison and of moving a fingerprint into its bucket, bucket and all (a million of them, k = 8).
@@ -46,7 +47,7 @@ def near_pairs(distinct: U64, k: int) -> tuple[I64, I64]:
         return _every_pair(n)
     values = distinct if bits == BITS else join.squeezed(distinct, varying)
     bounds = plan(n, k, bits)
-    room = PAIRS_PER_ROW * n
+    room = max(PAIRS_PER_ROW * n, FEW_PAIRS)
     a, b, found, _, _ = join.pairs_within(values, k, bounds, len(bounds) - 1 - k, room, False, 0)
     return (a, b) if found <= room else _edges(values, k, bits)
 
@@ -98,7 +99,7 @@ def _edges_among(values: U64, k: int, bits: int) -> tuple[I64, I64]:
 
 def _every_pair(n: int) -> tuple[I64, I64]:
     """All pairs of n where they are few, else each with the first."""
-    if n <= 2 * PAIRS_PER_ROW:
+    if n * (n - 1) // 2 <= max(PAIRS_PER_ROW * n, FEW_PAIRS):
         every: tuple[I64, I64] = np.triu_indices(n, 1)
         return every
     return np.zeros(n - 1, np.int64), np.arange(1, n)

@@ -34,7 +34,11 @@ BLOCK = re.compile(r"(?<=^```console\n).*?(?=^```$)", re.MULTILINE | re.DOTALL)
 TYPED = re.compile(r"^\$ (.+)$", re.MULTILINE)
 THREADED = ("run", "histogram", "explain")  # the answer is the same with any number
 # Seconds and memory differ from run to run; kernels are compiled once per machine.
-VOLATILE = re.compile(r'(^seconds +|, peak memory |"seconds": |"peak_bytes": )[\d.]+', re.MULTILINE)
+# Sizes of files depend on the libraries that write them, and a run is told by its time.
+VOLATILE = re.compile(
+    r'(^seconds +|, peak memory |"seconds": |"peak_bytes": |^runs .*the last |^files +\d+, |MiB, )[\d.,T:+-]*\d',
+    re.MULTILINE,
+)
 FIRST_RUN = re.compile(r"^first run: .*\n", re.MULTILINE)
 
 

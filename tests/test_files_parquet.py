@@ -130,7 +130,7 @@ def test_damaged_files(tmp_path):
         (b"id,title\n1,2\n", "x.parquet is no Parquet file (it lacks the mark at its start)"),
         (b"PK\3\4" + whole, "x.parquet is no Parquet file: it is a ZIP archive or Excel workbook (.xlsx)"),
         (whole[:4] + whole[-8:], "x.parquet is a damaged Parquet file"),
-        (b"", "x.parquet is no Parquet file"),
+        (b"", "x.parquet is empty"),
     ]:
         (tmp_path / "x.parquet").write_bytes(data)
         with pytest.raises(UserError) as error:

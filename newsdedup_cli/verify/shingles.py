@@ -25,7 +25,7 @@ COVERED, GAP = 0.93, 8  # and the share of it that is shared but for gaps of so 
 # Share of the longer text that a shorter one must be to be the same and no excerpt: if neither their begins nor
 # their ends are alike, only the begins, only the ends, both. And where nothing around the texts speaks for it.
 LEAST_LEFT = np.array([0.58, 0.5, 0.55, 0.4], np.float32)
-LEAST_ALONE = np.array([0.7, 0.6, 0.68, 0.4], np.float32)
+LEAST_ALONE = np.array([0.7, 0.6, 0.65, 0.4], np.float32)
 NEWS, ALL_BUT = 200, 0.8  # characters of a brief that is one sentence of news, and the share of a longer one
 BRIEF = 250  # characters of a text whose begin is looked at in any case: its news is there
 EDGE, REACH = 24, 72  # characters of a text's ends, and how far into the other they are looked for
