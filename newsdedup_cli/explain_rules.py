@@ -172,13 +172,14 @@ def _guarding(m: Measures, run: pipeline.Run) -> list[Rule]:
         Rule(
             "dates",
             days,
-            f"over {guards.RECURRING // DAY} days from a score of {guards.FORM} on",
+            f"over {guards.RECURRING // DAY} days from a score of {guards.ANEW} on",
             APART if "dates" in held else "",
         ),
         Rule(
-            "brief that begins otherwise",
+            "brief with other news",
             "yes" if "brief" in held else "no",
-            f"under {guards.BRIEF} characters from a score of {guards.BRIEF_SCORE} on",
+            f"under {guards.BRIEF} characters from a score of {guards.BRIEF_SCORE} on, "
+            f"from {guards.BRIEF_ALIKE} if they begin alike",
             APART if "brief" in held else "",
         ),
         Rule(
@@ -197,10 +198,10 @@ def other_news(m: Measures, run: pipeline.Run) -> list[str]:
     score, ends = float(m.found.figures.score[0]), int(m.found.figures.ends[0])
     dates = [int(rows.date[row]) for row in (m.a, m.b)]
     signs = []
-    if UNKNOWN not in dates and abs(dates[0] - dates[1]) > guards.RECURRING and score < guards.FORM:
+    if UNKNOWN not in dates and abs(dates[0] - dates[1]) > guards.RECURRING and score < guards.ANEW:
         signs.append("dates")
     shorter = int(min(prints.significant[m.a], prints.significant[m.b]))
-    if shorter < guards.BRIEF and not ends & 1 and score < guards.BRIEF_SCORE:
+    if shorter < guards.BRIEF and score < (guards.BRIEF_ALIKE if ends & 1 else guards.BRIEF_SCORE):
         signs.append("brief")
     alike = float(guards.title_similarity(rows.title_bits, np.array([m.a]), np.array([m.b]))[0])
     if max(rows.title_support[m.a], rows.title_support[m.b]) < guards.SUPPORT and alike < guards.SAME_TITLE:

@@ -47,7 +47,8 @@ OPPOSITES = [
 FLASH = 200
 CODE = {name: VERDICTS.index(name) for name in VERDICTS}
 RECURRING = 30 * 86_400 * 1_000_000  # microseconds after which news of one form is new news
-FORM = 0.85  # score from which it is a copy nevertheless
+ANEW = 0.95  # score from which it is a copy nevertheless: who welcomes the same guest again changes a day and a name
+FORM = 0.85  # score from which rows of one form are copies
 FAMILY = 4  # rows that make a family
 BRIEF = 200  # characters of a brief: its news is one sentence, the rest may be background
 BRIEF_SCORE, BRIEF_ALIKE = 0.8, 0.72  # score from which it is a copy, beginning otherwise and beginning alike
@@ -169,7 +170,7 @@ def _other_news(pairs: Pairs, rows: Rows, figures: Figures, shorter: I32) -> Boo
     known = (date_a != UNKNOWN) & (date_b != UNKNOWN)
     # What comes back after a month is written anew after the old form, unless little was changed.
     apart = np.where(known, np.abs(np.where(known, date_a, 0) - np.where(known, date_b, 0)), 0)
-    recurring = (apart > RECURRING) & (figures.score < FORM)
+    recurring = (apart > RECURRING) & (figures.score < ANEW)
     # A brief that begins otherwise has other news over the same background.
     other_begin = (figures.ends & 1) == 0
     brief = (shorter < BRIEF) & (figures.score < np.where(other_begin, BRIEF_SCORE, BRIEF_ALIKE))
