@@ -20,6 +20,7 @@ from newsdedup_cli.files.corpus import Column, Corpus, check_writable, open_corp
 from newsdedup_cli.files.streams import checksum
 from newsdedup_cli.histories import Held, held
 from newsdedup_cli.indexing import commit
+from newsdedup_cli.obeyed import unmatched
 from newsdedup_cli.outputs import check_outputs, placed, refuse_input_as_output, resume_folder, write_rows
 from newsdedup_cli.pipeline import Decided, decide
 from newsdedup_cli.progress import Progress, peak_memory
@@ -130,8 +131,8 @@ def _carried_out(
         history=past.history,
         into=past.into,
     )
-    if not job.decisions:  # those of an index are about other days' texts too
-        decided.outcome.warnings = [line for line in decided.outcome.warnings if "matched nothing" not in line]
+    if job.decisions:  # those of an index are about other days' texts too
+        decided.outcome.warnings += unmatched(decided.outcome.decisions)
     findings = corpus.findings
     findings.warnings += decided.outcome.warnings
     told_of_history = said_of_history(decided, corpus, columns, settings)

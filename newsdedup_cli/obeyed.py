@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, product
 
@@ -217,16 +217,19 @@ class _Joined:
 
 
 def summary(obeyed: Obeyed) -> list[str]:
-    """What there is to say of decisions that were given, in words."""
+    """What there is to say of decisions that were given, in words, but for those that matched nothing."""
     counts = obeyed.counts
     said = list(obeyed.told)
-    if counts["unused"]:
-        said.append(
-            f"{counts['unused']:,} of {counts['given']:,} decisions matched nothing: one of their texts is not here"
-        )
     if counts["indistinguishable"]:
         said.append(
             f"{counts['indistinguishable']:,} decisions `different` are about rows of one text and one title: "
             "nothing in them tells the rows apart, so they are not obeyed"
         )
     return said
+
+
+def unmatched(counts: Mapping[str, int]) -> list[str]:
+    """What there is to say of decisions that are about texts that are not here; {} where none were given."""
+    if not counts.get("unused"):
+        return []
+    return [f"{counts['unused']:,} of {counts['given']:,} decisions matched nothing: one of their texts is not here"]

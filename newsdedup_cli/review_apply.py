@@ -27,6 +27,7 @@ from newsdedup_cli.files.corpus import Column, Corpus
 from newsdedup_cli.files.memory import MemorySource
 from newsdedup_cli.files.streams import checksum
 from newsdedup_cli.kernels import text
+from newsdedup_cli.obeyed import unmatched
 from newsdedup_cli.outputs import copy_rows, placed
 from newsdedup_cli.scan import ROLES, comparable, joined, read_hashes
 from newsdedup_cli.settings import Matching, Settings
@@ -148,14 +149,10 @@ def apply(
     if len(some):
         outcome = _decide(some, state, decided, question, settings)
         state.splice(some, outcome)
-        told = [line for line in outcome.warnings if "matched nothing" not in line]  # told of all rows below
+        told = outcome.warnings
     counts["used"] = sum(bool(a and b) for a, b in zip(sides.first, sides.second, strict=True))
     counts["unused"] = counts["given"] - counts["used"]
-    if counts["unused"]:
-        told = [
-            *told,
-            f"{counts['unused']:,} of {counts['given']:,} decisions matched nothing: one of their texts is not here",
-        ]
+    told = [*told, *unmatched(counts)]
     after = state.kept()
     names = state.names
     applied = Applied(

@@ -28,8 +28,7 @@ def command(inputs: tuple[str, ...], **values: Any) -> None:
     """Keep one row of each article: OUT gets the kept rows as they came in, the report folder the rest.
 
     INPUT is one or more files (CSV, TSV, XLSX, Parquet, JSONL), quoted globs, or - for stdin; all are one corpus.
-    The input is streamed twice; memory grows with fingerprints and sentence hashes (some 3 KB a row of news), not
-    with texts.
+    The input is streamed twice; memory grows with fingerprints and sentence hashes, not with texts.
 
     \b
     newsdedup run news.parquet -o unique.parquet
