@@ -15,6 +15,7 @@ from strategies import i64, numbers, u64
 
 from newsdedup_cli import near
 from newsdedup_cli.kernels import join
+from newsdedup_cli.kernels.bits import popcount
 from newsdedup_cli.near import plan
 
 
@@ -199,4 +200,4 @@ def test_distances(prints, data):
 
 @given(numbers)
 def test_popcount(number):
-    assert join.popcount(np.uint64(number)) == bin(number).count("1")
+    assert popcount(np.uint64(number)) == bin(number).count("1")

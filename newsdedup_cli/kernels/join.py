@@ -9,32 +9,12 @@ where they lie in the cache. A pair is given at the first choice on which it agr
 from __future__ import annotations
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic, overload
 
+from newsdedup_cli.kernels.bits import popcount
 from newsdedup_cli.kernels.jit import kernel
 
 _U0 = np.uint64(0)
 _U1 = np.uint64(1)
-
-
-@intrinsic
-def _ctpop(typing_context, x):  # pragma: no cover - compiled
-    def build(context, builder, signature, args):
-        return builder.zext(builder.ctpop(args[0]), ir.IntType(64))
-
-    return types.int64(types.uint64), build
-
-
-def popcount(x):
-    """How many bits of a uint64 are set."""
-    return int(x).bit_count()
-
-
-@overload(popcount)
-def _popcount_compiled(x):
-    return lambda x: _ctpop(x)
 
 
 @kernel()

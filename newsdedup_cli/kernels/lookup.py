@@ -8,31 +8,12 @@ r - k of them, so a stored one is compared with the new ones in its bucket of ev
 from __future__ import annotations
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic, overload
 
+from newsdedup_cli.kernels.bits import popcount
 from newsdedup_cli.kernels.jit import kernel
 
 _P1 = np.uint64(0x9E3779B97F4A7C15)
 _U0 = np.uint64(0)
-
-
-@intrinsic
-def _ctpop(typing_context, x):  # pragma: no cover - compiled
-    def build(context, builder, signature, args):
-        return builder.zext(builder.ctpop(args[0]), ir.IntType(64))
-
-    return types.int64(types.uint64), build
-
-
-def _popcount(x):
-    return int(x).bit_count()
-
-
-@overload(_popcount)
-def _popcount_compiled(x):
-    return lambda x: _ctpop(x)
 
 
 @kernel()
@@ -109,7 +90,7 @@ def mark_near(fingerprints, masks, bits, starts, order, k, stored, counted, out)
         for c in range(masks.shape[0]):
             v = np.int64((f & masks[c]) * _P1 >> shift)
             for i in range(starts[c, v], starts[c, v + 1]):
-                if _popcount(f ^ fingerprints[order[c, i]]) <= k:
+                if popcount(f ^ fingerprints[order[c, i]]) <= k:
                     out[row] = 1
                     break
             if out[row]:

@@ -10,10 +10,8 @@ is looked through one by one.
 from __future__ import annotations
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic, overload
 
+from newsdedup_cli.kernels.bits import popcount
 from newsdedup_cli.kernels.jit import kernel
 
 _P1 = np.uint64(0x9E3779B97F4A7C15)
@@ -21,23 +19,6 @@ _P3 = np.uint64(0xFF51AFD7ED558CCD)
 _U0 = np.uint64(0)
 _U32 = np.uint64(32)
 _LOW13 = np.uint64(0x1FFF)
-
-
-@intrinsic
-def _ctpop(typing_context, x):  # pragma: no cover - compiled
-    def build(context, builder, signature, args):
-        return builder.zext(builder.ctpop(args[0]), ir.IntType(64))
-
-    return types.int64(types.uint64), build
-
-
-def _popcount(x):
-    return int(x).bit_count()
-
-
-@overload(_popcount)
-def _popcount_compiled(x):
-    return lambda x: _ctpop(x)
 
 
 @kernel()
@@ -161,17 +142,17 @@ def near_values(starts, ordered, places, later, value, k, changes, room):
             bucket = ordered[block, begin : starts[block, v + 1]]
             for i in range(bucket.shape[0]):
                 x = bucket[i] ^ value
-                if _popcount(x) > k:
+                if popcount(x) > k:
                     continue
                 first = True
                 for other in range(block):
-                    first &= _popcount(x >> np.uint64(13 * other) & _LOW13) > radius
+                    first &= popcount(x >> np.uint64(13 * other) & _LOW13) > radius
                 if first:
                     if found < room:
                         out[found] = places[block, begin + i]
                     found += 1
     for i in range(later.shape[0]):
-        if _popcount(later[i] ^ value) <= k:
+        if popcount(later[i] ^ value) <= k:
             if found < room:
                 out[found] = n + i
             found += 1
