@@ -7,7 +7,7 @@ import sys
 import pyarrow as pa
 import pytest
 from conftest import NO_JIT
-from hypothesis import HealthCheck, given, settings
+from hypothesis import assume, HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from newsdedup_cli.cli import main
@@ -67,6 +67,7 @@ def test_csv_is_what_pythons_csv_reads(rows):
 
 @given(st.lists(CELL, min_size=1, max_size=6))
 def test_one_column_keeps_its_empty_rows(tmp_path_factory, cells):
+    assume("\x00" not in "".join(cell or "" for cell in cells))  # a file of NULs is taken for UTF-16
     batch = pa.record_batch([pa.array(cells, pa.large_string())], names=["a"])
     path = tmp_path_factory.mktemp("r") / "x.csv"
     assert through(path, "csv", batch) == [(cell or None,) for cell in cells]
