@@ -7,7 +7,7 @@ import sys
 import pyarrow as pa
 import pytest
 from conftest import NO_JIT
-from hypothesis import assume, HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from newsdedup_cli.cli import main
