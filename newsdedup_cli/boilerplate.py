@@ -1,7 +1,7 @@
 """Sentences and lines that recur in many otherwise different rows: learnt from the corpus, then left out.
 
 A sentence in forty reprints of one story is no boilerplate; one under six different stories is. The two are told
-apart by the rest of the rows that have it (kernels.store.otherwise_different). What recurs in different stories is
+apart by the rest of the rows that have it (kernels.recurring.otherwise_different). What recurs in different stories is
 `common`: it proposes no pair. Only what also stands at the edges of its texts (a site's head and foot, blocks of
 links) is `boilerplate` and is left out of them: an official statement quoted by twenty papers stands anywhere, and
 a short notice may consist of it.
@@ -18,9 +18,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from newsdedup_cli import recurring
 from newsdedup_cli.errors import UserError
-from newsdedup_cli.kernels import keys, store, text
-from newsdedup_cli.tables import I32, I64, U64, Bools
+from newsdedup_cli.kernels import text
+from newsdedup_cli.tables import I64, U64, Bools
 from newsdedup_cli.texts import buffers, strings
 
 _PIECE = re.compile(r"[^。！？；!?;\n]+[。！？；!?;\n]?")
@@ -58,35 +59,19 @@ def learn(pieces: U64, piece_rows: I64, counted: Bools, digest: U64, least_rows:
     Only rows that are `counted` do (one of each digest), so that exact copies make nothing frequent; the order of
     rows does not matter.
     """
-    bits = int(np.clip(np.ceil(np.log2(max(len(pieces), 1))) + 1, 10, 28))
-    mask = store.recurring(pieces, piece_rows, counted, least_rows, bits).astype(bool)
-    if not mask.any():
+    place = np.empty(len(counted), np.int64)
+    place[np.lexsort((digest[:, 1], digest[:, 0]))] = np.arange(len(counted))
+    found = recurring.groups(pieces, piece_rows, counted, place, least_rows, SAMPLE)
+    if len(found) == 0:
         return nothing()
-    row_of = np.repeat(np.arange(len(counted)), np.diff(piece_rows))
-    at = np.flatnonzero(mask)
-    order = at[np.lexsort((digest[row_of[at], 1], digest[row_of[at], 0], pieces[at]))]
-    hashes, members = pieces[order], row_of[order]
-    # A sentence that a row has twice counts once.
-    new = np.ones(len(order), bool)
-    new[1:] = (hashes[1:] != hashes[:-1]) | (members[1:] != members[:-1])
-    hashes, members = hashes[new], members[new]
-    distinct, starts, sizes = np.unique(hashes, return_index=True, return_counts=True)
-    frequency: I32 = np.ones(len(pieces), np.int32)
-    frequency[at] = sizes[np.searchsorted(distinct, pieces[at])]
-    frequent = sizes >= least_rows
-    distinct, sizes = distinct[frequent], sizes[frequent]
-    chosen = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    members = members[np.repeat(frequent, np.diff(np.append(starts, len(hashes))))]
-    found = _otherwise_different(pieces, frequency, piece_rows, chosen, members, least_rows)
-    common = distinct[found >= least_rows]
-    frequent_pieces = keys.among(pieces, common).astype(np.uint8)
-    at_edge = store.edges(frequent_pieces, piece_rows, HEAD, TAIL)
-    edge = store.edge_shares(pieces, at_edge, piece_rows, distinct, chosen, members, LONG)
-    is_boilerplate = (found >= least_rows) & (edge >= MOSTLY)
-    at, frequent = chosen[:-1][is_boilerplate], sizes[is_boilerplate]
-    steps = np.arange(EXAMPLES) * np.maximum(frequent // EXAMPLES, 1)[:, None]
-    picked = at[:, None] + np.minimum(steps, frequent[:, None] - 1)
-    return Boilerplate(distinct[is_boilerplate], frequent, members[picked], common)
+    different = recurring.otherwise_different(found, pieces, piece_rows, least_rows) >= least_rows
+    common = found.pieces[different]
+    at_edge = recurring.edge_shares(common, pieces, piece_rows, counted, HEAD, TAIL, LONG) >= MOSTLY
+    chosen = np.flatnonzero(different)[at_edge]
+    few = np.diff(found.starts)[chosen]
+    steps = np.arange(EXAMPLES) * np.maximum(few // EXAMPLES, 1)[:, None]
+    picked = found.starts[chosen][:, None] + np.minimum(steps, few[:, None] - 1)
+    return Boilerplate(common[at_edge], found.sizes[chosen], found.members[picked], common)
 
 
 def without_quotes(found: Boilerplate, spelled: list[str], titles: Callable[[I64], Any]) -> Boilerplate:
@@ -102,21 +87,6 @@ def without_quotes(found: Boilerplate, spelled: list[str], titles: Callable[[I64
     support[~bits.any(axis=1)] = 0
     foreign = support.reshape(-1, EXAMPLES).mean(axis=1) < OF_TITLE
     return Boilerplate(found.hashes[foreign], found.rows[foreign], found.example[foreign], found.common)
-
-
-def _otherwise_different(
-    pieces: U64, frequency: I32, piece_rows: I64, starts: I64, members: I64, least_rows: int
-) -> I64:
-    """store.otherwise_different of the rows that are members, their pieces sorted."""
-    rows, place = np.unique(members, return_inverse=True)
-    sizes = piece_rows[rows + 1] - piece_rows[rows]
-    bounds = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    at = np.arange(bounds[-1]) + np.repeat(piece_rows[rows] - bounds[:-1], sizes)
-    at = at[np.lexsort((pieces[at], np.repeat(np.arange(len(rows)), sizes)))]
-    found: I64 = store.otherwise_different(
-        pieces[at], frequency[at], bounds, starts, place.reshape(-1).astype(np.int64), least_rows, SAMPLE
-    )
-    return found
 
 
 def read_lines(path: str) -> pa.LargeStringArray:
@@ -156,11 +126,7 @@ def pieces_of(whole: str, least_piece: int) -> dict[int, str]:
 
 def rows_with(pieces: U64, piece_rows: I64, hashes: U64) -> I64:
     """Positions of the rows that have any of the pieces."""
-    at = np.searchsorted(hashes, pieces)
-    at[at == len(hashes)] = 0
-    has = hashes[at] == pieces if len(hashes) else np.zeros(len(pieces), bool)
-    counts = np.concatenate([[0], np.cumsum(has)])
-    return np.flatnonzero(counts[piece_rows[1:]] > counts[piece_rows[:-1]])
+    return np.unique(recurring.standing(hashes, pieces, piece_rows)[1])
 
 
 def strip(texts: pa.LargeStringArray, hashes: U64, least_piece: int) -> pa.LargeStringArray:

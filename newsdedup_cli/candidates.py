@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from newsdedup_cli import recurring
 from newsdedup_cli.kernels import join, keys, leaders, overlap
 from newsdedup_cli.near import near_pairs
 from newsdedup_cli.settings import Matching
+from newsdedup_cli.spill import PAIRS, over_pairs, ragged_rows
 from newsdedup_cli.tables import BAND, EXACT, I64, MINHASH, SENTENCE, U8, U64, UNKNOWN, URL, Bools, Fingerprints, Pairs
 
 NEAR = 24  # rows of a group that all are paired with one another
@@ -58,7 +60,7 @@ class Order:
         while True:
             a, b, found = leaders.pairs_in_order(starts, members, self.date, self.window, fresh, NEAR, ANCHORS, room)
             if found <= room:
-                return a, b
+                return a.copy(), b.copy()  # not views of the room
             room = found
 
     def allowed(self, pairs: Pairs) -> Pairs:
@@ -144,20 +146,37 @@ def shared_sentences(
     """
     own = sentences.reshape(-1)
     own = own[~keys.among(own, common)]
-    at = np.flatnonzero(keys.among(pieces, own))
     place_of = np.full(len(piece_rows) - 1, -1)
     place_of[rows] = np.arange(len(rows))
-    members = place_of[np.searchsorted(piece_rows, at, side="right") - 1]
-    at, members = at[members >= 0], members[members >= 0]
-    arranged = np.argsort(members, kind="stable")
-    a, b = shared_keys(pieces[at[arranged]][:, None], rows[members[arranged]], order)
+    counted = place_of >= 0
+    found = [(np.zeros(0, np.int64), np.zeros(0, np.int64))]
+    for part in recurring.in_ranges(own):
+        which, members = recurring.standing(part, pieces, piece_rows, counted)
+        several = np.bincount(which, minlength=len(part))[which] > 1
+        which, places = which[several], place_of[members[several]]
+        arranged = np.lexsort((places, which))
+        starts = np.append(np.flatnonzero(np.diff(which[arranged], prepend=-1)), len(which))
+        groups = starts.astype(np.int64), rows[places[arranged]]
+        found.append(_pairs_of_groups(*groups) if order is None else order.pairs(*groups))
+    a, b = map(np.concatenate, zip(*found, strict=True))
     if order is not None and order.by_rows:
         # A sentence that is longest in a later row must not bring earlier ones together.
         whole = np.zeros((len(piece_rows) - 1, sentences.shape[1]), np.uint64)
         whole[rows] = np.where(np.isin(sentences, common), np.uint64(0), sentences)
-        own = leaders.has_longest(whole, pieces, piece_rows, a, b).astype(bool)
-        a, b = a[own], b[own]
+        own_pair = has_longest(whole, pieces, piece_rows, a, b)
+        a, b = a[own_pair], b[own_pair]
     return a, b
+
+
+def has_longest(sentences: U64, pieces: U64, piece_rows: I64, a: I64, b: I64) -> Bools:
+    """kernels.leaders.has_longest, some pairs at a time."""
+    found = [np.zeros(0, np.uint8)]
+    for begin in range(0, len(a), PAIRS):
+        x, y = a[begin : begin + PAIRS], b[begin : begin + PAIRS]
+        some, place = np.unique(np.concatenate([x, y]), return_inverse=True)
+        parts = ragged_rows(pieces, piece_rows, some)
+        found.append(leaders.has_longest(sentences[some], *parts, place[: len(x)], place[len(x) :]))
+    return np.concatenate(found).astype(bool)
 
 
 def quoted(sentences: U64, rows: I64, common: U64, pieces: U64, piece_rows: I64) -> tuple[I64, I64]:
@@ -175,14 +194,12 @@ def quoted(sentences: U64, rows: I64, common: U64, pieces: U64, piece_rows: I64)
     chosen = chosen[few]
     if len(chosen) == 0:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    at = np.flatnonzero(keys.among(pieces, chosen))
     place_of = np.full(len(piece_rows) - 1, -1)
     place_of[rows] = np.arange(len(rows))
-    members = place_of[np.searchsorted(piece_rows, at, side="right") - 1]
-    at, members = at[members >= 0], members[members >= 0]
-    place = np.searchsorted(chosen, pieces[at])
-    order = np.lexsort((members, place))
-    bounds = np.searchsorted(place[order], np.arange(len(chosen) + 1))
+    which, members = recurring.standing(chosen, pieces, piece_rows, place_of >= 0)
+    members = place_of[members]
+    order = np.lexsort((members, which))
+    bounds = np.searchsorted(which[order], np.arange(len(chosen) + 1))
     members = members[order]
     size = np.minimum(np.diff(bounds), QUOTES)[number]
     step = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
@@ -208,7 +225,7 @@ def _pairs_of_groups(starts: I64, members: I64) -> tuple[I64, I64]:
     while True:
         a, b, found = join.pairs_of_groups(starts, members, NEAR, ANCHORS, room)
         if found <= room:
-            return a, b
+            return a.copy(), b.copy()  # not views of the room
         room = found
 
 
@@ -241,7 +258,7 @@ def propose(
     if matching.minhash:
         for column in range(fingerprints.keys.shape[1]):
             a, b = shared_keys(fingerprints.keys[rows, column : column + 1], rows, order)
-            alike = join.sketch_similarity(fingerprints.sketch, a, b) >= LEAST_ALIKE
+            alike = over_pairs(join.sketch_similarity, fingerprints.sketch, a, b) >= LEAST_ALIKE
             found.append((a[alike], b[alike], MINHASH))
     if url_keys is not None:
         found.append((*shared_keys(url_keys[rows][:, None], rows, order), URL))
@@ -291,7 +308,7 @@ def best_of_each(pairs: Pairs, fingerprints: Fingerprints) -> Bools:
     if len(dense) == 0:
         return keep
     a, b = pairs.a[dense], pairs.b[dense]
-    alike = np.tile(-join.sketch_similarity(fingerprints.sketch, a, b), 2)
+    alike = np.tile(-over_pairs(join.sketch_similarity, fingerprints.sketch, a, b), 2)
     row, other = np.concatenate([a, b]), np.concatenate([b, a])
     order = np.lexsort((fingerprints.digest[other, 1], fingerprints.digest[other, 0], alike, row))
     ordered = row[order]

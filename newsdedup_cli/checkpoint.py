@@ -26,12 +26,14 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from newsdedup_cli import evidence
 from newsdedup_cli.fingerprint import Batch
+from newsdedup_cli.spill import MEMORY
 from newsdedup_cli.tables import I64, U64, Rows
 from newsdedup_cli.texts import TextStore, buffers
 
@@ -91,7 +93,8 @@ class Earlier:
         self.rows = 0
         self.ends = [0, 0]  # how much of the files of texts and urls they need
         self._signature = signature
-        self._known: dict[str, tuple[pa.ipc.RecordBatchFileReader, int, Place]] = {}
+        self._known: dict[str, tuple[Path, int, Place]] = {}
+        self._part: tuple[Path, pa.ipc.RecordBatchFileReader] | None = None  # the one that was asked for last
         self._guard = threading.Lock()
         sizes = [_size(folder / name) for name in ("texts", "urls")]
         for path in sorted(folder.glob("*.part*")):
@@ -100,16 +103,16 @@ class Earlier:
 
     def _load(self, path: Path, sizes: list[int]) -> bool:
         with suppress(OSError, ValueError, KeyError, TypeError, pa.ArrowException):
-            data = pa.memory_map(str(path)).read_buffer()
-            if path.name != _name_of(data):
-                return False
-            reader = pa.ipc.open_file(data)
-            said = json.loads(reader.schema.metadata[_META])
+            with path.open("rb") as file:
+                if path.name != _name_of(hashlib.file_digest(file, "sha256")):
+                    return False
+            with pa.ipc.open_file(pa.OSFile(str(path))) as reader:
+                said = json.loads(reader.schema.metadata[_META])
             places = [Place(**place) for place in said["batches"]]
             ends = [max(sum(getattr(place, name)[:2]) for place in places) for name in ("texts", "urls")]
             if said["signature"] != self._signature or ends[0] > sizes[0] or ends[1] > sizes[1]:
                 return False
-            self._known |= {place.key: (reader, i, place) for i, place in enumerate(places)}
+            self._known |= {place.key: (path, i, place) for i, place in enumerate(places)}
             self.ends = [max(pair) for pair in zip(self.ends, ends, strict=True)]
             self.rows += sum(place.rows for place in places)
             return True
@@ -119,9 +122,12 @@ class Earlier:
         """What is saved of the batch of this name."""
         if key not in self._known:
             return None
-        reader, at, place = self._known[key]
+        path, at, place = self._known[key]
         with self._guard:
-            lines = reader.get_batch(at)
+            if self._part is None or self._part[0] != path:
+                # Read, not mapped: what is mapped counts as memory of this process.
+                self._part = path, pa.ipc.open_file(pa.OSFile(str(path)))
+            lines = self._part[1].get_batch(at)
         found = evidence.from_arrow(lines)
         texts, urls = (np.array(lines.column(name).to_numpy()) for name in ("text_length", "url_length"))
         return Made(key, found.batch, found.rows, found.identity, None, None, place, (texts, urls))
@@ -137,8 +143,8 @@ class Checkpoint:
     texts: TextStore
     urls: TextStore | None = None
 
-    def __init__(self, folder: Path | None = None, tmpdir: Path | None = None) -> None:
-        self._folder, self._tmpdir = folder, tmpdir
+    def __init__(self, folder: Path | None = None, tmpdir: Path | None = None, memory: int = MEMORY) -> None:
+        self._folder, self.tmpdir, self.memory = folder, tmpdir, memory
         self._lock: int | None = None
         self._earlier: Earlier | None = None
         self._signature = ""
@@ -157,9 +163,9 @@ class Checkpoint:
             self._earlier = Earlier(folder, self._signature)
             self._writer = ThreadPoolExecutor(1, "checkpoint")
         ends = self._earlier.ends if self._earlier else (0, 0)
-        self.texts = TextStore(self._tmpdir, folder and folder / "texts", ends[0])
+        self.texts = TextStore(self.tmpdir, folder and folder / "texts", ends[0])
         if with_urls:
-            self.urls = TextStore(self._tmpdir, folder and folder / "urls", ends[1])
+            self.urls = TextStore(self.tmpdir, folder and folder / "urls", ends[1])
 
     def find(self, key: str) -> Made | None:
         """What is saved of a batch, if its texts are as they were."""
@@ -232,7 +238,7 @@ class Checkpoint:
         for store in (self.texts, self.urls):
             if store:
                 store.sync()
-        place = self._folder / _name_of(data)
+        place = self._folder / _name_of(hashlib.sha256(data))
         unfinished = place.with_suffix(".part-unfinished")
         with unfinished.open("wb") as file:
             file.write(data)
@@ -300,8 +306,8 @@ def _serialised(batches: list[pa.RecordBatch], meta: bytes) -> pa.Buffer:
     return out.getvalue()
 
 
-def _name_of(data: pa.Buffer) -> str:
-    return f"{hashlib.sha256(data).hexdigest()[:32]}.part"
+def _name_of(digest: Any) -> str:
+    return f"{digest.hexdigest()[:32]}.part"
 
 
 def _append(store: TextStore, texts: pa.LargeStringArray) -> tuple[int, int, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 
@@ -56,6 +57,8 @@ def group() -> None:
 
 def main() -> None:
     """The console script: 0 done, 1 problems under --strict, 2 what a user can mend, 3 our fault, 130 Ctrl-C."""
+    # Arrow's own allocator keeps what was freed: a sixth of the memory of a run over 100,000 rows.
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     verbose = any(argument in ("-v", "--verbose") for argument in sys.argv[1:])
     try:
         code = group(prog_name="newsdedup", standalone_mode=False)

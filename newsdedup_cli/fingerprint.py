@@ -40,24 +40,8 @@ def fingerprint(texts: pa.LargeStringArray, lexicon: Lexicon, matching: Matching
     return Batch(prints, pieces.copy(), piece_rows)
 
 
-def join_batches(batches: list[Batch], matching: Matching) -> Batch:
+def join_batches(batches: list[Batch]) -> Batch:
     """One batch of all rows, in order."""
-    if not batches:
-        empty = pa.array([], pa.large_string())
-        data, offsets = buffers(empty)
-        parts = kernels.evidence(data, offsets, matching.sentences, matching.least_sentence, matching.least_piece)
-        digest, significant, sentences, sketch, keys, pieces, piece_rows = parts
-        none = Fingerprints(
-            digest,
-            np.zeros(0, np.uint64),
-            significant,
-            sentences,
-            sketch,
-            keys,
-            significant,
-            np.zeros(0, np.uint8),
-        )
-        return Batch(none, pieces, piece_rows)
     columns = {f.name: np.concatenate([getattr(b.fingerprints, f.name) for b in batches]) for f in fields(Fingerprints)}
     sizes = np.concatenate([np.diff(b.piece_rows) for b in batches])
     piece_rows = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)

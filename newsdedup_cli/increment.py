@@ -105,10 +105,10 @@ def row_in_file(rows: Rows) -> I64:
     return found
 
 
-def joined(past: Past, scanned: Scanned, matching: Matching) -> Scanned:
+def joined(past: Past, scanned: Scanned) -> Scanned:
     """The stored rows, then the new ones. Those that are stored themselves are compared with nothing any more."""
     stored = past.rows
-    batch = join_batches([stored.batch, scanned.batch], matching)
+    batch = join_batches([stored.batch, scanned.batch])
     batch.fingerprints.alone[len(past) + past.own.position] = OWN
     rows = join_rows([replace(stored.rows, file=stored.rows.file + len(scanned.files)), scanned.rows])
     nothing = np.zeros((len(past), 2), np.uint64)
@@ -162,7 +162,7 @@ def join(run: Decisive, history: History) -> None:
         return strip(texts, run.left_out.hashes, run.matching.least_piece)
 
     past = history.look_up(new_rows(run.new), run.boilerplate, run.matching, run.order.window)
-    run.past, run.scanned = past, joined(past, run.new, run.matching)
+    run.past, run.scanned = past, joined(past, run.new)
     run.prints = run.scanned.batch.fingerprints
     run.texts = JoinedTexts(past, run.new_texts, run.stored_texts(), without_boilerplate)
     run.rank = np.concatenate([np.arange(len(past)), len(past) + run.rank])

@@ -102,7 +102,7 @@ def run(job: Job, settings: Settings) -> Done:
     folder = job.tmpdir or folder_of(job)
     with (
         held(job, settings, corpus, progress, folder) as past,
-        Checkpoint(resume_folder(job, corpus), folder) as kept,
+        Checkpoint(resume_folder(job, corpus), folder, job.memory) as kept,
     ):
         return _carried_out(job, settings, progress, corpus, columns, out_format, people_say, kept, past, begin)
 

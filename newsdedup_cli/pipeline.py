@@ -134,7 +134,7 @@ class Run:
             if self.history:
                 self.left_out = increment.with_known(self.left_out, self.history.boilerplate())
             self.boilerplate = self.left_out.common
-            stripping.strip(self.scanned, self.new_texts, self.matching, self.left_out)
+            stripping.strip(self.scanned, self.new_texts, self.matching, self.left_out, self.threads)
             if self.matching.boilerplate and self.matching.scope == "full":
                 self.prints.alone[guards.foreign_bodies(self.prints, self.scanned.rows)] = BOILERPLATE_ONLY
         self.rank = self._ranks()

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 
 import click
 
+from newsdedup_cli.spill import settle
+
 LINE_EVERY = 10.0  # seconds between plain lines of one stage
 
 
@@ -57,6 +59,7 @@ class Progress:
             close = getattr(advance, "close", None)
             if close:
                 close()
+            settle()
             self.stages.append(Stage(name, time.perf_counter() - begin, time.process_time() - cpu, peak_memory()))
 
     def _bar(self, name: str, total: int | None, unit: str) -> Callable[[int], None]:

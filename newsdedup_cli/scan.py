@@ -5,14 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -20,15 +19,19 @@ from newsdedup_cli.checkpoint import Checkpoint, Made, key_of, rules_version
 from newsdedup_cli.clean import CleanSettings, classic_clean, clean_texts
 from newsdedup_cli.dates import parse_dates
 from newsdedup_cli.files.corpus import Column, Corpus, TextBatch
-from newsdedup_cli.fingerprint import Batch, fingerprint, join_batches
+from newsdedup_cli.fingerprint import Batch, fingerprint
 from newsdedup_cli.kernels import store, text
 from newsdedup_cli.segment import Lexicon, lexicon_signature, load_lexicon
 from newsdedup_cli.settings import Matching, Settings
-from newsdedup_cli.tables import U64, Rows
+from newsdedup_cli.spill import SHARE, Grown, GrownTexts, settle
+from newsdedup_cli.tables import U64, Fingerprints, Rows
 from newsdedup_cli.texts import TextStore, buffers
 
-BATCH_ROWS = 2048  # rows a thread works on at a time
+BATCH_ROWS, BATCH_BYTES = 2048, 3 << 20  # rows, and bytes of text, that a thread works on at a time
+SETTLED = 16  # batches after which memory is given back
 LEAD = 200  # characters of the body that --scope lead compares, as the posts advise
+T = TypeVar("T")
+R = TypeVar("R")
 ROLES = ("id", "title", "text", "date", "source", "url")
 
 
@@ -57,24 +60,69 @@ def scan(
 ) -> Scanned:
     """Read the columns of the corpus once; `kept` takes the cleaned texts and the urls, and gives what it has."""
     lexicon = load_lexicon(user_dictionary(settings.matching))
-    batches = _limited(corpus.texts(columns, BATCH_ROWS), limit)
-    made: list[_Made] = []
-    for one in _ordered(lambda batch: _make(batch, settings.matching, lexicon, kept.find), batches, threads):
+    batches = (part for batch in _limited(corpus.texts(columns, BATCH_ROWS), limit) for part in _parts(batch))
+    found = _Found(kept.memory, kept.tmpdir)
+    made = in_order(lambda batch: _make(batch, settings.matching, lexicon, kept.find), batches, threads)
+    for number, one in enumerate(made):
         kept.take(one.known)
-        made.append(one)
+        found.add(one)
         advance(len(one.as_read))
+        if number % SETTLED == 0:
+            settle()
     kept.save()
-    files = list(dict.fromkeys(one.file for one in made))
-    for one in made:
-        one.known.rows.file[:] = files.index(one.file)
-    whole = join_batches([one.known.batch for one in made], settings.matching)
-    identity = np.concatenate([one.known.identity for one in made] or [np.zeros(0, np.uint64)])
-    raw = [text for one in made for text in one.raw]
-    content = whole.fingerprints.digest.copy()
-    as_read = np.concatenate([one.as_read for one in made] or [np.zeros(0, np.uint64)])
-    return Scanned(
-        whole, join_rows([one.known.rows for one in made]), identity, files, raw, kept.urls, content, as_read
-    )
+    if not found.files:
+        found.add(_make(_no_rows(), settings.matching, lexicon))
+    return found.whole(kept.urls)
+
+
+def _no_rows() -> TextBatch:
+    return TextBatch(1, "", {role: [pa.array([], pa.large_string())] for role in ROLES})
+
+
+class _Found:
+    """What the batches say, put together as they come.
+
+    Once a part of `memory` (bytes; see spill.SHARE) is full, what is large of it goes to files in `tmpdir`.
+    """
+
+    LARGE = ("sentences", "sketch", "keys", "title_bits", "pieces")
+    TEXTS = ("id", "title", "source")
+
+    def __init__(self, memory: int, tmpdir: Path | None) -> None:
+        self.files: dict[str, int] = {}
+        self.raw: list[str] = []
+        names = [*(f.name for f in fields(Fingerprints)), *(f.name for f in fields(Rows) if f.name not in self.TEXTS)]
+        self._numbers = {name: Grown() for name in [*names, "pieces", "piece_rows", "identity", "as_read"]}
+        self._texts = {name: GrownTexts() for name in self.TEXTS}
+        self._large: list[Grown | GrownTexts] = [*(self._numbers[name] for name in self.LARGE), *self._texts.values()]
+        self._left, self._tmpdir = memory // SHARE, tmpdir
+
+    def add(self, one: _Made) -> None:
+        """The next batch."""
+        known = one.known
+        known.rows.file[:] = self.files.setdefault(one.file, len(self.files))
+        self.raw += one.raw
+        batch = known.batch
+        columns = vars(batch.fingerprints) | vars(known.rows) | {"pieces": batch.pieces, "as_read": one.as_read}
+        columns |= {"piece_rows": np.diff(batch.piece_rows), "identity": known.identity}
+        before = self._left
+        for name, column in columns.items():
+            self._left -= (self._texts[name] if name in self._texts else self._numbers[name]).append(column)
+        if before >= 0 > self._left:
+            for column in self._large:
+                column.spill(self._tmpdir)
+
+    def whole(self, urls: TextStore | None) -> Scanned:
+        """All rows, in order."""
+        numbers = {name: column.whole() for name, column in self._numbers.items()}
+        texts = {name: column.whole() for name, column in self._texts.items()}
+        prints = Fingerprints(**{f.name: numbers[f.name] for f in fields(Fingerprints)})
+        rows = Rows(**{f.name: (numbers | texts)[f.name] for f in fields(Rows)})
+        piece_rows = np.concatenate([[0], np.cumsum(numbers["piece_rows"])]).astype(np.int64)
+        batch = Batch(prints, numbers["pieces"], piece_rows)
+        files = [name for name in self.files if name]
+        content = prints.digest.copy()
+        return Scanned(batch, rows, numbers["identity"], files, self.raw, urls, content, numbers["as_read"])
 
 
 @dataclass
@@ -98,13 +146,26 @@ def _limited(batches: Iterator[TextBatch], limit: int | None) -> Iterator[TextBa
         yield batch
 
 
-def _ordered(work: Callable[[TextBatch], _Made], batches: Iterator[TextBatch], threads: int) -> Iterator[_Made]:
+def _parts(batch: TextBatch) -> Iterator[TextBatch]:
+    """The batch in parts with BATCH_BYTES of text each, or of one row."""
+    texts = batch.values.get("text") or [pa.nulls(batch.num_rows, pa.large_string())]
+    ends = np.cumsum(sum(pc.fill_null(pc.binary_length(part), 0).to_numpy(zero_copy_only=False) for part in texts))
+    begin = 0
+    while begin < batch.num_rows:
+        before = ends[begin - 1] if begin else 0
+        end = max(begin + 1, int(np.searchsorted(ends, before + BATCH_BYTES, side="right")))
+        cut = {key: [a.slice(begin, end - begin) for a in arrays] for key, arrays in batch.values.items()}
+        yield TextBatch(batch.first_row + begin, batch.file, cut)
+        begin = end
+
+
+def in_order(work: Callable[[T], R], batches: Iterable[T], threads: int) -> Iterator[R]:
     """The work on each batch, in order, with a bounded number of batches under way."""
     if threads == 1:
         yield from map(work, batches)
         return
     with ThreadPoolExecutor(threads) as pool:
-        under_way: deque[Future[_Made]] = deque()
+        under_way: deque[Future[R]] = deque()
         for batch in batches:
             under_way.append(pool.submit(work, batch))
             if len(under_way) > threads:
@@ -195,24 +256,10 @@ def cleaned_by(texts: pa.LargeStringArray, matching: Matching) -> pa.LargeString
 
 def join_rows(parts: list[Rows]) -> Rows:
     """One table of all rows, in order."""
-
-    def strings(name: str) -> pa.LargeStringArray:
+    columns: dict[str, Any] = {}
+    for name in (f.name for f in fields(Rows)):
         arrays = [getattr(part, name) for part in parts]
-        return pa.concat_arrays(arrays) if arrays else pa.array([], pa.large_string())
-
-    empty: dict[str, npt.NDArray[np.generic]] = {
-        "date": np.zeros(0, np.int64),
-        "file": np.zeros(0, np.int32),
-        "url": np.zeros(0, np.uint64),
-        "title_support": np.zeros(0, np.float32),
-        "title_bits": np.zeros((0, 4), np.uint64),
-    }
-
-    def numbers(name: str) -> npt.NDArray[np.generic]:
-        return np.concatenate([getattr(part, name) for part in parts] or [empty[name]])
-
-    names = [f.name for f in fields(Rows)]
-    columns: dict[str, Any] = {name: numbers(name) if name in empty else strings(name) for name in names}
+        columns[name] = pa.concat_arrays(arrays) if name in _Found.TEXTS else np.concatenate(arrays)
     return Rows(**columns)
 
 
@@ -223,7 +270,7 @@ def signature_of(columns: Mapping[str, Sequence[Column]], matching: Matching) ->
         "matching": asdict(matching),
         "columns": {role: [column.label for column in found] for role, found in columns.items()},
         "dictionary": lexicon_signature(user_dictionary(matching)),
-        "batch": BATCH_ROWS,
+        "batch": [BATCH_ROWS, BATCH_BYTES],
     }
     return hashlib.sha256(json.dumps(said, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 

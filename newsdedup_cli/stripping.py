@@ -10,16 +10,17 @@ import pyarrow as pa
 from newsdedup_cli import boilerplate, candidates
 from newsdedup_cli.fingerprint import BOILERPLATE_ONLY, fingerprint
 from newsdedup_cli.kernels import text
-from newsdedup_cli.scan import Scanned, cleaned_by, user_dictionary
+from newsdedup_cli.scan import Scanned, cleaned_by, in_order, user_dictionary
 from newsdedup_cli.segment import load_lexicon
 from newsdedup_cli.settings import Matching
+from newsdedup_cli.spill import release
 from newsdedup_cli.tables import I64, U64, Bools, Fingerprints
 from newsdedup_cli.texts import TextStore, buffers, strings
 from newsdedup_cli.verify import guards
 
 STILL_SAID = 0.85  # share of what a text says of its title that taking out boilerplate must leave
 LISTED = 2000  # pieces of boilerplate that the report lists
-STRIP_ROWS = 4096  # rows whose texts are in memory while boilerplate is taken out
+STRIP_ROWS = 2048  # rows whose texts are in memory, in each thread, while boilerplate is taken out
 
 
 @dataclass
@@ -59,22 +60,26 @@ def learn(scanned: Scanned, texts: TextStore, matching: Matching, rank: I64) -> 
     return LeftOut(common, hashes, learnt, found.common, np.zeros(0, np.int64))
 
 
-def strip(scanned: Scanned, texts: TextStore, matching: Matching, left_out: LeftOut) -> None:
+def strip(scanned: Scanned, texts: TextStore, matching: Matching, left_out: LeftOut, threads: int) -> None:
     """Take what is left out from the texts, and fingerprint those that have it anew."""
     batch, prints = scanned.batch, scanned.batch.fingerprints
     lexicon = load_lexicon(user_dictionary(matching))
     left_out.touched = rows = boilerplate.rows_with(batch.pieces, batch.piece_rows, left_out.hashes)
-    for begin in range(0, len(rows), STRIP_ROWS):
-        some = rows[begin : begin + STRIP_ROWS]
+
+    def anew(some: I64) -> tuple[I64, pa.LargeStringArray, Fingerprints]:
         stripped = boilerplate.strip(strings(*texts.gather(some)), left_out.hashes, matching.least_piece)
         stays = _speaks_of_title(scanned, some, stripped, matching)
         some, stripped = some[stays], stripped.filter(pa.array(stays))
+        return some, stripped, fingerprint(stripped, lexicon, matching).fingerprints
+
+    chunks = (rows[begin : begin + STRIP_ROWS] for begin in range(0, len(rows), STRIP_ROWS))
+    for some, stripped, new in in_order(anew, chunks, threads):
         texts.replace_strings(some, stripped)
-        new = fingerprint(stripped, lexicon, matching).fingerprints
         emptied = some[(new.alone > 0) & (prints.alone[some] == 0)]
         for field in fields(Fingerprints):
             getattr(prints, field.name)[some] = getattr(new, field.name)
         prints.alone[emptied] = BOILERPLATE_ONLY
+        release()
 
 
 def titles(scanned: Scanned, some: I64, matching: Matching) -> pa.LargeStringArray:

@@ -10,6 +10,7 @@ from typing import Any
 
 from newsdedup_cli.errors import UserError
 from newsdedup_cli.files.base import ReadOptions, WriteOptions
+from newsdedup_cli.spill import MEMORY
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class Job:
     threads: int = 1
     limit: int | None = None
     tmpdir: Path | None = None
+    memory: int = MEMORY  # bytes
     max_rejects: int | None = None
     quiet: bool = False
     verbose: bool = False
@@ -73,6 +75,7 @@ class Job:
             threads=values["threads"] or os.cpu_count() or 1,
             limit=values["limit"],
             tmpdir=values["tmpdir"],
+            memory=values.get("memory") or MEMORY,
             max_rejects=values["max_rejects"],
             quiet=values["quiet"],
             verbose=values["verbose"],

@@ -375,7 +375,7 @@ def shared_sentences(x: Iterable[int], y: Iterable[int]) -> int:
     return len((set(x) & set(y)) - {0})
 
 
-# ---- kernels.store ---------------------------------------------------------------------------------------
+# ---- kernels.store and kernels.recurring --------------------------------------------------------------
 
 
 def recurring(rows: list[list[int]], counted: list[bool], least: int) -> list[list[bool]]:
@@ -396,7 +396,7 @@ def otherwise_different(
 
 
 def _alike(x: list[int], y: list[int], frequency: dict[int, int], size: int) -> bool:
-    """Half of the rarer pieces are shared, or there are too few of them (under a seventh) to tell."""
+    """Half of the rarer pieces are shared, or there are too few of them (under a quarter) to tell."""
     rare_x, rare_y = (Counter(p for p in row if frequency[p] <= size // 2) for row in (x, y))
     n, m = rare_x.total(), rare_y.total()
     if not n or not m or 4 * n < len(x) or 4 * m < len(y):
@@ -415,12 +415,17 @@ def edges(rows: list[list[bool]], head: int, tail: int) -> list[list[bool]]:
     return found
 
 
-def edge_share(rows: list[list[int]], at_edge: list[list[bool]], piece: int, group: list[int], long: int) -> float:
-    """The share of rows in which the piece stands at an edge: of the long rows, if there are three."""
-    at = {row: any(p == piece and e for p, e in zip(rows[row], at_edge[row], strict=True)) for row in group}
-    longer = [row for row in group if len(rows[row]) >= long]
-    counted = longer if len(longer) >= 3 else group
-    return sum(at[row] for row in counted) / len(counted)
+def edge_counts(rows: list[list[int]], chosen: set[int], head: int, tail: int, long: int, piece: int) -> list[int]:
+    """In how many rows the piece stands, in how many at an edge, and the same of rows of `long` pieces or more."""
+    counts = [0, 0, 0, 0]
+    for row in rows:
+        if piece in row:
+            at = edges([[p in chosen for p in row]], head, tail)[0]
+            edge = any(e for p, e in zip(row, at, strict=True) if p == piece)
+            is_long = len(row) >= long
+            more = (1, edge, is_long, edge and is_long)
+            counts = [n + yes for n, yes in zip(counts, more, strict=True)]
+    return counts
 
 
 def hash_row(data: bytes, seed: int) -> int:

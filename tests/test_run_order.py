@@ -10,7 +10,7 @@ import pytest
 from conftest import NO_JIT
 from running import SAMPLE, call, partition_of, spawn, table
 
-from newsdedup_cli import scan
+from newsdedup_cli import candidates, recurring, scan, spill
 
 pytestmark = pytest.mark.skipif(NO_JIT, reason="minutes without JIT")
 
@@ -72,6 +72,33 @@ def test_threads_and_batches(run, monkeypatch, normal, threads, batch):
     without_file = [{k: v for k, v in row.items() if k != "file"} for row in table(report)]
     assert without_file == [{k: v for k, v in row.items() if k != "file"} for row in normal[2]]
     assert table(report, "candidates.parquet") == normal[3]
+
+
+@pytest.mark.parametrize("size", [1, 500, 1 << 30])
+def test_batches_of_few_bytes(run, monkeypatch, normal, size):
+    monkeypatch.setattr(scan, "BATCH_BYTES", size)
+    report = run(SAMPLE / "news.parquet")
+    assert partition_of(report) == normal[0]
+    assert table(report, "candidates.parquet") == normal[3]
+
+
+@pytest.mark.parametrize("options", [(), ("--keep", "first"), ("--date", "pub_time", "--window", "30d")])
+@pytest.mark.parametrize("memory", ["1", "200k"])
+def test_what_memory_has_no_room_for_is_the_same(run, monkeypatch, options, memory):
+    monkeypatch.setattr(scan, "BATCH_ROWS", 50)
+    in_memory = [table(run(SAMPLE / "news.parquet", *options), name) for name in ("rows.parquet", "candidates.parquet")]
+    for module, name, value in (
+        (spill, "BLOCK", 4096), (spill, "PAIRS", 7), (candidates, "PAIRS", 7),
+        (recurring, "AT_ONCE", 100), (recurring, "GROUPS_AT_ONCE", 3), (recurring, "KEYS_AT_ONCE", 50),
+    ):  # fmt: skip
+        monkeypatch.setattr(module, name, value)
+    spilled = []
+    monkeypatch.setattr(
+        spill.Grown, "spill", lambda self, folder, real=spill.Grown.spill: spilled.append(real(self, folder))
+    )
+    report = run(SAMPLE / "news.parquet", "--memory", memory, *options)
+    assert [table(report, name) for name in ("rows.parquet", "candidates.parquet")] == in_memory
+    assert spilled
 
 
 def test_hash_seed(tmp_path, normal):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,23 @@ import click
 from newsdedup_cli import settings
 
 F = Callable[..., Any]
+
+
+class Size(click.ParamType[int]):
+    """A number of bytes, with K, M, G or T after it in steps of 1,024, as `sort -S` takes it."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """
+        >>> Size().convert("1.5g", None, None)
+        1610612736
+        """
+        found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:I?B)?", str(value).strip().upper())
+        if not found:
+            self.fail(f"{value!r} is no size; wanted: 512M, 4G", param, ctx)
+        return int(float(found[1]) * 1024 ** " KMGT".index(found[2] or " "))
+
 
 COLUMNS = [
     click.option("--id", "id", metavar="COL", help="Column that names a row. COL: a name, or #N from 1."),
@@ -89,7 +107,13 @@ RUNNING = [
         "--tmpdir",
         type=click.Path(path_type=Path),
         metavar="DIR",
-        help="Where cleaned texts lie meanwhile. [OUT's folder]",
+        help="Where cleaned texts, and what memory has no room for, lie meanwhile. [OUT's folder]",
+    ),
+    click.option(
+        "--memory",
+        type=Size(),
+        metavar="SIZE",
+        help="What the run should stay under: 512M, 4G. What is kept of rows beyond goes to --tmpdir. [1G]",
     ),
     click.option("--limit", type=click.IntRange(1), metavar="N", help="Only the first N rows."),
     click.option(

@@ -142,8 +142,9 @@ def _utf16(sample: bytes) -> Encoding | None:
 
 
 def _ordinary(sample: bytes, encoding: str) -> float:
-    text = codecs.getincrementaldecoder(encoding)("replace").decode(sample)
-    ordinary = _gb_common() | _big5_common() | frozenset(map(chr, [9, 10, 13, *range(32, 127)]))
+    """The share of ordinary characters; line ends do not count, for rows of one NUL are UTF-16's line ends."""
+    text = codecs.getincrementaldecoder(encoding)("replace").decode(sample).translate({10: None, 13: None})
+    ordinary = _gb_common() | _big5_common() | frozenset(map(chr, [9, *range(32, 127)]))
     return sum(c in ordinary for c in text) / max(1, len(text))
 
 

@@ -18,7 +18,8 @@ from newsdedup_cli.files.base import BATCH_ROWS, Batch, FieldRef, Findings, Read
 from newsdedup_cli.files.naming import unique_names
 from newsdedup_cli.files.streams import ByteWriter, first_bytes, kind_of
 
-BATCH_BYTES = 32 << 20
+BATCH_BYTES = 16 << 20
+READ_BYTES = 1 << 20  # of a column chunk at a time
 GROUP_BYTES = 32 << 20
 GROUP_ROWS = 1 << 17
 _MAGIC = b"PAR1"
@@ -61,7 +62,8 @@ class ParquetSource:
 
     def _open(self) -> pq.ParquetFile:
         try:
-            return pq.ParquetFile(self.path)
+            # pyarrow's own buffering keeps what it has read of all row groups until the last one is done.
+            return pq.ParquetFile(self.path, pre_buffer=False, buffer_size=READ_BYTES)
         except _ERRORS as error:
             raise _damaged(self.name, error) from None
 

@@ -104,7 +104,10 @@ class Index:
         if self._file is None or self._file[0] != part.path:
             # Checksums are verified: a page that was changed is an error, not an answer.
             path = self.folder / part.path
-            self._file = part.path, pq.ParquetFile(path, memory_map=True, page_checksum_verification=True)
+            self._file = (
+                part.path,
+                pq.ParquetFile(path, memory_map=True, pre_buffer=False, page_checksum_verification=True),
+            )
         return self._file[1]
 
     def table(self, kind: str, schema: pa.Schema) -> pa.Table:

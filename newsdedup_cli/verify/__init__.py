@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from newsdedup_cli.kernels import join, text
 from newsdedup_cli.settings import Matching
+from newsdedup_cli.spill import over_pairs
 from newsdedup_cli.tables import I32, I64, U32, Bools, Figures, Fingerprints, Pairs, Rows, Verified
 from newsdedup_cli.verify import guards, none, ratio, shingles
 
@@ -41,7 +42,7 @@ VERIFIERS: dict[str, Verifier] = {
 
 def plausible(pairs: Pairs, fingerprints: Fingerprints) -> Bools:
     """Which pairs are worth reading: by the sketch's Jaccard and containment, or both too short for a sketch."""
-    jaccard = join.sketch_similarity(fingerprints.sketch, pairs.a, pairs.b)
+    jaccard = over_pairs(join.sketch_similarity, fingerprints.sketch, pairs.a, pairs.b)
     size_a = np.maximum(fingerprints.significant[pairs.a].astype(np.float32) - 4, 1)
     size_b = np.maximum(fingerprints.significant[pairs.b].astype(np.float32) - 4, 1)
     common = jaccard / (1 + jaccard) * (size_a + size_b)

@@ -69,7 +69,7 @@ def make(path: Path, format: str, size: int) -> int:
                 line = json.dumps(dict(zip(NAMES, row, strict=True)), ensure_ascii=False) + "\n"
             file.write(line)
             rows += 1
-            written += 3 * len(line)
+            written += len(line.encode())
             if written >= size:
                 return rows
     return rows
