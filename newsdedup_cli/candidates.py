@@ -6,6 +6,7 @@ the threads can matter.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -25,6 +26,7 @@ ANCHORS = 2  # in larger groups: with how many at its head and just before
 LEAST_ALIKE = 0.08
 MOST = 12  # pairs of a row that are read, of those whose other row has as many
 FORM_ROWS = 4  # rows that are mostly common sentences with one of them: it is of a form
+AT_ONCE = 1 << 20  # pairs of shared keys whose sketches are compared at a time
 QUOTES = 128  # rows with such a sentence that are proposed
 
 
@@ -148,15 +150,9 @@ def shared_sentences(
     own = own[~keys.among(own, common)]
     place_of = np.full(len(piece_rows) - 1, -1)
     place_of[rows] = np.arange(len(rows))
-    counted = place_of >= 0
     found = [(np.zeros(0, np.int64), np.zeros(0, np.int64))]
-    for part in recurring.in_ranges(own):
-        which, members = recurring.standing(part, pieces, piece_rows, counted)
-        several = np.bincount(which, minlength=len(part))[which] > 1
-        which, places = which[several], place_of[members[several]]
-        arranged = np.lexsort((places, which))
-        starts = np.append(np.flatnonzero(np.diff(which[arranged], prepend=-1)), len(which))
-        groups = starts.astype(np.int64), rows[places[arranged]]
+    for starts, places in recurring.shared(own, pieces, piece_rows, place_of):
+        groups = starts, rows[places]
         found.append(_pairs_of_groups(*groups) if order is None else order.pairs(*groups))
     a, b = map(np.concatenate, zip(*found, strict=True))
     if order is not None and order.by_rows:
@@ -209,9 +205,15 @@ def quoted(sentences: U64, rows: I64, common: U64, pieces: U64, piece_rows: I64)
 def _groups(keyed: Any, rows: I64) -> tuple[I64, I64]:
     flat = keyed.reshape(-1)
     members = np.repeat(rows, keyed.shape[1])
-    order = np.argsort(flat, kind="stable")
-    order = order[np.searchsorted(flat[order], 1) :]  # 0 is no key
-    values = flat[order]
+    if flat.dtype == np.uint32:
+        # Key and place as one number: numpy sorts those several times as fast as it finds an order.
+        packed = np.sort(flat.astype(np.uint64) << np.uint64(32) | np.arange(len(flat), dtype=np.uint64))
+        values, order = packed >> np.uint64(32), (packed & np.uint64(0xFFFFFFFF)).astype(np.int64)
+    else:
+        order = np.argsort(flat, kind="stable")
+        values = flat[order]
+    first = np.searchsorted(values, 1)  # 0 is no key
+    values, order = values[first:], order[first:]
     new = np.ones(len(order), bool)
     new[1:] = values[1:] != values[:-1]
     starts = np.append(np.flatnonzero(new), len(order)).astype(np.int64)
@@ -256,16 +258,30 @@ def propose(
     worded = rows[fingerprints.features[rows] >= matching.least_words]
     found.append((*near_fingerprints(fingerprints.simhash, worded, matching.max_distance, order), BAND))
     if matching.minhash:
-        for column in range(fingerprints.keys.shape[1]):
-            a, b = shared_keys(fingerprints.keys[rows, column : column + 1], rows, order)
-            alike = over_pairs(join.sketch_similarity, fingerprints.sketch, a, b) >= LEAST_ALIKE
-            found.append((a[alike], b[alike], MINHASH))
+        found += [(*pair, MINHASH) for pair in _by_minhash(fingerprints, rows, order)]
     if url_keys is not None:
         found.append((*shared_keys(url_keys[rows][:, None], rows, order), URL))
     if order.window:
         number = np.unique(fingerprints.digest[rows], axis=0, return_inverse=True)[1].astype(np.uint64)
         found.append((*shared_keys(number.reshape(-1, 1) + np.uint64(1), rows, order), EXACT))
     return order.allowed(_merge(found, fingerprints))
+
+
+def _by_minhash(fingerprints: Fingerprints, rows: I64, order: Order) -> Iterator[tuple[I64, I64]]:
+    """Pairs that share a look-up key and are somewhat alike by their sketches; once, but for what many keys give."""
+    n = len(fingerprints)
+    waiting: list[I64] = []
+    columns = fingerprints.keys.shape[1]
+    for column in range(columns):
+        a, b = shared_keys(fingerprints.keys[rows, column : column + 1], rows, order)
+        waiting.append(np.minimum(a, b) * n + np.maximum(a, b))
+        if sum(map(len, waiting)) >= AT_ONCE or column == columns - 1:
+            pairs = np.sort(np.concatenate(waiting))
+            pairs = pairs[np.append(True, pairs[1:] != pairs[:-1])[: len(pairs)]]
+            a, b = pairs // n, pairs % n
+            alike = over_pairs(join.sketch_similarity, fingerprints.sketch, a, b) >= LEAST_ALIKE
+            yield a[alike], b[alike]
+            waiting = []
 
 
 def _merge(found: list[tuple[I64, I64, int]], fingerprints: Fingerprints) -> Pairs:

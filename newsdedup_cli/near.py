@@ -7,7 +7,7 @@ from math import comb
 import numpy as np
 
 from newsdedup_cli.kernels import join
-from newsdedup_cli.tables import I64, U64
+from newsdedup_cli.tables import F64, I64, U64
 
 BITS = 64
 PAIRS_PER_ROW = 8  # beyond it the join gives edges that connect the same components
@@ -16,20 +16,46 @@ LARGE = 4096  # rows of a bucket that are joined by themselves
 FEW = 256  # rows that are compared with all of a bucket
 # Nanoseconds of a comparison and of moving a fingerprint into its bucket, bucket and all (a million of them, k = 8).
 COMPARE, MOVE = 1.5, 28.0
+SAMPLE, LEAST_WEIGHT = 1 << 15, 0.01  # fingerprints that the weights of bits are taken from, and the least of them
+UNIFORM = np.ones(BITS)
 WIDEST = 16  # bits of a block: its counters should stay in the cache
 
 
-def plan(rows: int, k: int, bits: int = BITS) -> I64:
-    """Where the blocks of the join begin, i8[r+1]: the cheapest r for so many rows of `bits` bits at distance k."""
-    best, least = k + 1, np.inf
-    for r in range(k + 1, min(k + 5, bits) + 1):
+def plan(rows: int, k: int, weights: F64 = UNIFORM) -> I64:
+    """Where the blocks of the join begin, i8[r+1]: the cheapest r for so many rows of bits with these weights f8[bits].
+
+    A bit that is set in most fingerprints or in few tells less: blocks have the same weight, not the same width.
+    """
+    bits, total = len(weights), float(weights.sum())
+    best, least = min(k + 5, bits), np.inf
+    for r in range(max(k + 1, -(-bits // WIDEST)), min(k + 5, bits) + 1):
         depth = r - k
-        compares = comb(r, depth) * rows * rows / 2 / 2 ** (bits * depth / r)
+        compares = comb(r, depth) * rows * rows / 2 / 2 ** (total * depth / r)
         moves = sum(comb(k + level, level) for level in range(1, depth + 1)) * rows
         cost = COMPARE * compares + MOVE * moves
-        if cost < least and (-(-bits // r) <= WIDEST or r == min(k + 5, bits)):
+        if cost < least:
             best, least = r, cost
-    return np.round(np.linspace(0, bits, best + 1)).astype(np.int64)
+    return _bounds(weights, best)
+
+
+def _bounds(weights: F64, blocks: int) -> I64:
+    """Cuts i8[blocks+1] of the bits into blocks of nearly one weight, each of one bit to WIDEST."""
+    before = np.concatenate([[0], np.cumsum(weights)])
+    ideal = np.searchsorted((before[1:] + before[:-1]) / 2, np.linspace(0, before[-1], blocks + 1))
+    cuts = np.zeros(blocks + 1, np.int64)
+    for i in range(1, blocks + 1):
+        after = blocks - i  # blocks that the bits behind the cut must be enough for, and not too many
+        low = max(cuts[i - 1] + 1, len(weights) - after * WIDEST)
+        cuts[i] = min(max(int(ideal[i]), low), cuts[i - 1] + WIDEST, len(weights) - after)
+    return cuts
+
+
+def weights_of(values: U64, bits: int) -> F64:
+    """How much each of the low bits of values u8[N] tells: minus log2 of how often it is the same in two of them."""
+    some = values[:: max(1, len(values) // SAMPLE)]
+    share = np.array([(some >> np.uint64(bit) & np.uint64(1)).mean() for bit in range(bits)])
+    weights: F64 = np.maximum(-np.log2(share**2 + (1 - share) ** 2), LEAST_WEIGHT)
+    return weights
 
 
 def near_pairs(distinct: U64, k: int) -> tuple[I64, I64]:
@@ -46,7 +72,7 @@ def near_pairs(distinct: U64, k: int) -> tuple[I64, I64]:
     if k >= bits:
         return _every_pair(n)
     values = distinct if bits == BITS else join.squeezed(distinct, varying)
-    bounds = plan(n, k, bits)
+    bounds = plan(n, k, weights_of(values, bits))
     room = max(PAIRS_PER_ROW * n, FEW_PAIRS)
     a, b, found, _, _ = join.pairs_within(values, k, bounds, len(bounds) - 1 - k, room, False, 0)
     return (a, b) if found <= room else _edges(values, k, bits)
@@ -57,7 +83,7 @@ def _edges(values: U64, k: int, bits: int) -> tuple[I64, I64]:
 
     Where very many agree in a bucket's bits, they are joined by themselves, on the bits in which they differ.
     """
-    bounds = plan(len(values), k, bits)
+    bounds = plan(len(values), k, weights_of(values, bits))
     a, b, _, rows, starts = join.pairs_within(values, k, bounds, len(bounds) - 1 - k, 0, True, LARGE)
     label = join.components(len(values), a, b)
     for group in np.argsort(-np.diff(starts), kind="stable"):
@@ -92,7 +118,7 @@ def _edges_among(values: U64, k: int, bits: int) -> tuple[I64, I64]:
         return _every_pair(len(values))
     if fewer < bits:
         return _edges(join.squeezed(values, varying), k, fewer)
-    bounds = plan(len(values), k, bits)
+    bounds = plan(len(values), k, weights_of(values, bits))
     a, b, _, _, _ = join.pairs_within(values, k, bounds, len(bounds) - 1 - k, 0, True, 0)
     return a, b
 

@@ -8,14 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from newsdedup_cli.kernels import recurring as kernels
 from newsdedup_cli.spill import blocks, ragged_rows, release
-from newsdedup_cli.tables import I64, U8, U64, Bools
+from newsdedup_cli.tables import F64, I64, U8, U64, Bools
 
 AT_ONCE = 1 << 21  # pieces that are sorted at a time, if they are not all one
-KEYS_AT_ONCE = 1 << 19  # keys of one table
 GROUPS_AT_ONCE = 4096  # groups whose rows are compared at a time
 BITS = 10, 28  # least and most of the table of counters: a quarter of a gigabyte
 TOP = 2**64 - 1
@@ -115,9 +113,7 @@ def otherwise_different(found: Groups, pieces: U64, piece_rows: I64, wanted: int
     return out
 
 
-def edge_shares(
-    chosen: U64, pieces: U64, piece_rows: I64, counted: Bools, head: int, tail: int, long: int
-) -> npt.NDArray[np.float64]:
+def edge_shares(chosen: U64, pieces: U64, piece_rows: I64, counted: Bools, head: int, tail: int, long: int) -> F64:
     """The share of rows in which each of the chosen pieces stands at an edge (see kernels.recurring.edges): f8[K].
 
     Rows of fewer than `long` pieces are nearly all edge: they count only where fewer than three longer ones have it.
@@ -129,29 +125,70 @@ def edge_shares(
         release()
     rows, edge, long_rows, long_edge = counts.T
     enough = long_rows >= 3
-    shares: npt.NDArray[np.float64] = np.where(enough, long_edge, edge) / np.maximum(
-        np.where(enough, long_rows, rows), 1
-    )
+    shares: F64 = np.where(enough, long_edge, edge) / np.maximum(np.where(enough, long_rows, rows), 1)
     return shares
 
 
 def standing(keys: U64, pieces: U64, piece_rows: I64, counted: Bools | None = None) -> tuple[I64, I64]:
     """Where the keys u8[K] (ascending, distinct) stand in rows that are counted: which key i8[F] and row i8[F]."""
-    found = [(np.zeros(0, np.int64), np.zeros(0, np.int64))]
-    if len(keys):
-        counted = np.ones(len(piece_rows) - 1, bool) if counted is None else counted
-        table = kernels.hung(keys)
-        for begin, end in blocks(piece_rows):
-            found.append(kernels.standing(*table, keys[0], keys[-1], pieces, piece_rows, begin, end, counted))
-            release()
-    which, rows = map(np.concatenate, zip(*found, strict=True))
-    return which, rows
+    counted = np.ones(len(piece_rows) - 1, bool) if counted is None else counted
+    nowhere = np.zeros(0, np.int64)
+    if len(keys) == 0:
+        return nowhere, nowhere
+    values, rows = _flagged(_bitmap(keys), keys[0], keys[-1], pieces, piece_rows, counted)
+    which = np.minimum(np.searchsorted(keys, values), len(keys) - 1)
+    found = keys[which] == values
+    return which[found], rows[found]
 
 
-def in_ranges(keys: U64) -> Iterator[U64]:
-    """The distinct keys of u8[K] but 0, ascending, in parts that a table in the processor's cache has room for."""
-    bits = max(0, int(np.ceil(np.log2(max(len(keys), 1) / KEYS_AT_ONCE))))
-    range_of = (keys >> np.uint64(64 - bits)).astype(np.uint16) if bits else np.zeros(len(keys), np.uint16)
-    for number in range(1 << bits):
-        part = np.unique(keys[range_of == number])
-        yield part[part != 0]
+def shared(keys: U64, pieces: U64, piece_rows: I64, place: I64) -> Iterator[tuple[I64, I64]]:
+    """The keys u8[K] (0: none) that stand in several of the rows that have a place i8[N] (the others: -1).
+
+    Gives groups: where each begins i8[G+1] in the places of the rows i8[M], ascending in each. A row that has a key
+    twice is twice in its group.
+    """
+    keys = _distinct(keys)
+    counted = place >= 0
+    bits = _bitmap(keys)
+    parts = max(1, len(keys) // AT_ONCE)
+    for first in range(parts):
+        some = keys[first * len(keys) // parts : (first + 1) * len(keys) // parts]
+        if len(some) == 0:
+            continue
+        values, rows = _flagged(bits, some[0], some[-1], pieces, piece_rows, counted)
+        order = np.argsort(values)
+        values, places = values[order], place[rows[order]]
+        starts = np.flatnonzero(np.append(True, values[1:] != values[:-1])[: len(values)])
+        sizes = np.diff(np.append(starts, len(values)))
+        heads = values[starts]
+        several = (sizes > 1) & (some[np.minimum(np.searchsorted(some, heads), len(some) - 1)] == heads)
+        sizes, inside = sizes[several], np.repeat(several, sizes)
+        group = np.repeat(np.arange(len(sizes)), sizes)
+        # Group and place as one number: numpy sorts those several times as fast as it finds an order.
+        packed = np.sort(group << 32 | places[inside])
+        yield np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), packed & 0xFFFFFFFF
+
+
+def _flagged(
+    bits: U64, low: np.uint64, high: np.uint64, pieces: U64, piece_rows: I64, counted: Bools
+) -> tuple[U64, I64]:
+    found = [(np.zeros(0, np.uint64), np.zeros(0, np.int64))]
+    for begin, end in blocks(piece_rows):
+        found.append(kernels.flagged(bits, low, high, pieces, piece_rows, begin, end, counted))
+        release()
+    values, rows = map(np.concatenate, zip(*found, strict=True))
+    return values, rows
+
+
+def _bitmap(keys: U64) -> U64:
+    """Thirty-two bits a key: one in as many of the others is flagged too."""
+    bits: U64 = kernels.flags(keys, int(np.clip(np.ceil(np.log2(max(len(keys), 1))) - 1, 6, 26)))
+    return bits
+
+
+def _distinct(keys: U64) -> U64:
+    """The different keys but 0, ascending."""
+    ordered = np.sort(keys)
+    new = np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)] & (ordered != 0)
+    found: U64 = ordered[new]
+    return found

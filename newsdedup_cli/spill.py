@@ -26,7 +26,7 @@ from newsdedup_cli.tables import I64
 from newsdedup_cli.texts import buffers
 
 BLOCK = 8 << 20  # bytes of a mapped array that are looked at before they are released
-PAIRS = 1 << 15  # pairs whose rows are gathered at a time
+PAIRS = 1 << 16  # pairs whose rows are gathered at a time
 MEMORY = 1 << 30  # bytes that a run may take if nothing is said
 SHARE = 4  # of the memory a run may take, one in so many is for what is kept of its rows
 

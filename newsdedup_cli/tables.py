@@ -20,6 +20,7 @@ U8 = npt.NDArray[np.uint8]
 I64 = npt.NDArray[np.int64]
 I32 = npt.NDArray[np.int32]
 F32 = npt.NDArray[np.float32]
+F64 = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
 # Why a row is compared with nothing (Fingerprints.alone); the index is the code.

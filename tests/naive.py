@@ -428,6 +428,11 @@ def edge_counts(rows: list[list[int]], chosen: set[int], head: int, tail: int, l
     return counts
 
 
+def mixed_slot(key: int, bits: int) -> int:
+    """The place of a key in a table of 2**bits."""
+    return (key * 0x9E3779B97F4A7C15 % 2**64) >> (64 - bits)
+
+
 def hash_row(data: bytes, seed: int) -> int:
     """kernels.store.hash_rows of one row."""
 

@@ -154,6 +154,17 @@ def test_plan_cuts_64_bits_into_enough_blocks(rows, k):
     assert k < len(bounds) - 1 <= 64
 
 
+@given(st.lists(st.floats(1e-6, 1), min_size=2, max_size=64), st.integers(0, 70), st.integers(1, 10**7))
+def test_plan_for_bits_that_tell_little(weights, k, rows):
+    bits = len(weights)
+    bounds = near.plan(rows, min(k, bits - 1), np.array(weights))
+    assert bounds[0] == 0
+    assert bounds[-1] == bits
+    assert (np.diff(bounds) > 0).all()
+    assert np.diff(bounds).max() <= near.WIDEST  # a block's table of counters has two to the width entries
+    assert min(k, bits - 1) < len(bounds) - 1
+
+
 def test_a_key_that_all_share_stays_linear():
     n = 400
     a, b = candidates.shared_keys(np.full((n, 1), 7, np.uint64), np.arange(n))

@@ -16,7 +16,7 @@ from strategies import i64, numbers, u64
 from newsdedup_cli import near
 from newsdedup_cli.kernels import join
 from newsdedup_cli.kernels.bits import popcount
-from newsdedup_cli.near import plan
+from newsdedup_cli.near import plan, weights_of
 
 
 @st.composite
@@ -35,9 +35,10 @@ def within(fingerprints, k, bounds, room=2000, connect=False):
     return join.pairs_within(u64(fingerprints), k, i64(bounds), len(bounds) - 1 - k, room, connect, 0)[:3]
 
 
-@given(crowds(), st.integers(0, 12))
-def test_pairs_within_is_exact(fingerprints, k):
-    a, b, found = within(fingerprints, k, plan(len(fingerprints), k))
+@given(crowds(), st.integers(0, 12), st.booleans())
+def test_pairs_within_is_exact(fingerprints, k, weighed):
+    bounds = plan(len(fingerprints), k, weights_of(u64(fingerprints), 64)) if weighed else plan(len(fingerprints), k)
+    a, b, found = within(fingerprints, k, bounds)
     pairs = list(zip(a.tolist(), b.tolist(), strict=True))
     assert set(pairs) == naive.pairs_within(fingerprints, k)
     assert len(pairs) == found == len(set(pairs))

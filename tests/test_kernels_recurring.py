@@ -127,11 +127,35 @@ def test_groups_do_not_depend_on_how_much_is_looked_at_at_once(rows, least, most
         assert whole[1][k] == len(ordered)
 
 
-@given(st.lists(numbers, max_size=30))
-def test_ranges_of_keys(keys):
-    kept, recurring.KEYS_AT_ONCE = recurring.KEYS_AT_ONCE, 2
-    try:
-        parts = list(recurring.in_ranges(u64(keys)))
-    finally:
-        recurring.KEYS_AT_ONCE = kept
-    assert [key for part in parts for key in part.tolist()] == sorted(set(keys) - {0})
+@given(piece_lists, st.lists(st.sampled_from([*PIECES, 0]), max_size=20), st.data())
+def test_shared(rows, keys, data):
+    counted = counted_of(data, rows)
+    order = data.draw(st.permutations(range(len(rows))))
+    place = np.where(counted, i64(order), -1)
+    expected = []
+    for key in sorted(set(keys) - {0}):
+        places = sorted(int(place[i]) for i, row in enumerate(rows) if counted[i] for p in row if p == key)
+        if len(places) > 1:
+            expected.append(places)
+    for at_once in (recurring.AT_ONCE, 1, 3):
+        kept, recurring.AT_ONCE = recurring.AT_ONCE, at_once
+        try:
+            groups = list(recurring.shared(u64(keys), *flat(rows), place))
+        finally:
+            recurring.AT_ONCE = kept
+        found = [members[a:b].tolist() for starts, members in groups for a, b in pairwise(starts.tolist())]
+        assert found == expected
+
+
+@given(piece_lists, st.lists(st.sampled_from(PIECES), max_size=5), st.integers(0, 8), st.data())
+def test_flagged_is_what_the_flags_say(rows, keys, size, data):
+    counted = counted_of(data, rows)
+    bits = kernels.flags(u64(keys), size)
+    slots = {naive.mixed_slot(key, size + 6) for key in keys}
+    low, high = sorted(data.draw(st.tuples(numbers, numbers)))
+    values, at = kernels.flagged(bits, np.uint64(low), np.uint64(high), *flat(rows), 0, len(rows), counted)
+    found = [
+        (i, p) for i, row in enumerate(rows) if counted[i]
+        for p in row if low <= p <= high and naive.mixed_slot(p, size + 6) in slots
+    ]  # fmt: skip
+    assert list(zip(at.tolist(), values.tolist(), strict=True)) == found

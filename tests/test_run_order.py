@@ -89,7 +89,7 @@ def test_what_memory_has_no_room_for_is_the_same(run, monkeypatch, options, memo
     in_memory = [table(run(SAMPLE / "news.parquet", *options), name) for name in ("rows.parquet", "candidates.parquet")]
     for module, name, value in (
         (spill, "BLOCK", 4096), (spill, "PAIRS", 7), (candidates, "PAIRS", 7),
-        (recurring, "AT_ONCE", 100), (recurring, "GROUPS_AT_ONCE", 3), (recurring, "KEYS_AT_ONCE", 50),
+        (recurring, "AT_ONCE", 100), (recurring, "GROUPS_AT_ONCE", 3), (candidates, "AT_ONCE", 40),
     ):  # fmt: skip
         monkeypatch.setattr(module, name, value)
     spilled = []

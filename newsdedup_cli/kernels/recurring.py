@@ -12,6 +12,8 @@ _P1 = np.uint64(0x9E3779B97F4A7C15)
 _U1 = np.uint64(1)
 _U20 = np.uint64(20)
 _U56 = np.uint64(56)
+_U6 = np.uint64(6)
+_U63 = np.uint64(63)
 _FULL = np.uint8(255)
 
 
@@ -94,26 +96,36 @@ def _number(slots, which, key):
 
 
 @kernel()
-def standing(slots, which, low, high, pieces, piece_rows, begin, end, counted):
-    """Where pieces stand that are in the table of `hung`, in rows that are counted (bool[N]).
+def flags(keys, size):
+    """A bitmap u8[2^size] in which each of the keys u8[K] has set a bit: a Bloom filter with one function."""
+    out = np.zeros(1 << size, np.uint64)
+    shift = np.uint64(58 - size)
+    for k in range(keys.shape[0]):
+        at = keys[k] * _P1 >> shift
+        out[np.int64(at >> _U6)] |= _U1 << (at & _U63)
+    return out
 
-    low and high are the least and the largest of the keys: what is beyond is not looked up.
 
-    Returns which of the keys i8[K] and the rows i8[K], in order of rows.
+@kernel()
+def flagged(bits, low, high, pieces, piece_rows, begin, end, counted):
+    """The pieces from low to high (both included) of rows that are counted whose bit `flags` has set, and their rows.
+
+    All that are among its keys, and a few others. Returns values u8[K] and rows i8[K], in order of rows. Without a
+    branch, so that the look-ups do not wait for one another.
     """
-    found = np.empty(piece_rows[end] - piece_rows[begin], np.int64)
-    rows = np.empty(found.shape[0], np.int64)
+    shift = np.uint64(64 - np.int64(np.log2(bits.shape[0])) - 6)
+    values = np.empty(piece_rows[end] - piece_rows[begin] + 1, np.uint64)
+    rows = np.empty(values.shape[0], np.int64)
     n = 0
     for row in range(begin, end):
         if counted[row]:
             for i in range(piece_rows[row], piece_rows[row + 1]):
-                if low <= pieces[i] <= high:
-                    number = _number(slots, which, pieces[i])
-                    if number >= 0:
-                        found[n] = number
-                        rows[n] = row
-                        n += 1
-    return found[:n].copy(), rows[:n].copy()
+                piece = pieces[i]
+                at = piece * _P1 >> shift
+                values[n] = piece
+                rows[n] = row
+                n += np.int64((bits[np.int64(at >> _U6)] >> (at & _U63)) & _U1) & (low <= piece) & (piece <= high)
+    return values[:n].copy(), rows[:n].copy()
 
 
 @kernel()

@@ -82,5 +82,5 @@ def _memory(asked: Asked, gigabytes: float) -> Table:
         speed = figure(line["bytes"] / 1e6 / line["seconds"])
         mark = Mark(1000, "MB", False).cells(memory, gigabytes == GIGABYTES)
         table.rows.append([kind, f"{line['rows']:,}", figure(line["seconds"]), speed, figure(memory), *mark])
-    table.notes = ["`newsdedup run --no-pages`, once each; a tenth of the rows are reprints."]
+    table.notes = ["`newsdedup run --no-pages`, once each; the articles of `tests/bench/corpus.py`."]
     return table

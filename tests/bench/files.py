@@ -4,7 +4,8 @@
     python tests/bench/files.py xlsx --rows 200000 --folder /tmp/big
 
 Prints one JSON object a measurement. Every reader and every run has a process of its own, so that its peak memory is
-its own. The articles are made of the phrases of sample_data, put together by chance.
+its own. The text files have the articles of corpus.py; a workbook's are made of phrases of sample_data, put together by
+chance.
 """
 
 from __future__ import annotations
@@ -20,8 +21,11 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow as pa
+
 SAMPLE = Path(__file__).parents[2] / "sample_data" / "news.csv"
 NAMES = ("id", "title", "content", "source", "url", "pub_time")
+LEAST_ROW_BYTES = 1500  # an article of corpus.py has 2,700
 LENGTH = 1000  # characters of an article: what Chinese news has on average
 
 
@@ -56,23 +60,27 @@ def _phrases() -> list[str]:
     return sorted({part for text in texts for part in re.findall(r"[\u4e00-\u9fff0-9]{2,20}", text)})
 
 
-def make(path: Path, format: str, size: int) -> int:
-    """Write at least `size` bytes of articles as CSV or JSONL; returns the number of rows."""
-    written = rows = 0
+def make(path: Path, format: str, size: int) -> None:
+    """Write at least `size` bytes of the made-up articles of corpus.py as CSV or JSONL."""
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+    from bench import corpus
+
     with path.open("w", encoding="utf-8", newline="") as file:
+        out = csv.writer(file)
         if format == "csv":
-            file.write(",".join(NAMES) + "\n")
-        for row in articles():
+            out.writerow(NAMES)
+        for table, _ in corpus.groups(size // LEAST_ROW_BYTES):
+            columns = table.cast(pa.schema([(name, pa.string()) for name in NAMES])).to_pydict()
+            rows = zip(*columns.values(), strict=True)
             if format == "csv":
-                line = ",".join(f'"{value}"' if "\n" in value else value for value in row) + "\n"
+                out.writerows(rows)
             else:
-                line = json.dumps(dict(zip(NAMES, row, strict=True)), ensure_ascii=False) + "\n"
-            file.write(line)
-            rows += 1
-            written += len(line.encode())
-            if written >= size:
-                return rows
-    return rows
+                file.writelines(
+                    json.dumps(dict(zip(NAMES, row, strict=True)), ensure_ascii=False) + "\n" for row in rows
+                )
+            if file.tell() >= size:
+                return
+    raise ValueError(f"{path} is smaller than {size:,} bytes")
 
 
 def make_workbook(path: Path, rows: int, length: int = 200) -> None:
