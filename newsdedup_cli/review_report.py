@@ -102,7 +102,7 @@ def _about(corpus: Corpus, columns: Mapping[str, Sequence[Column]], rows: pa.Tab
         rows["id"].combine_chunks().cast(pa.large_string()),
         values["title"],
         values["source"],
-        parse_dates(values["date"].to_pylist(), int(matching.year) if matching.year else None),
+        parse_dates(values["date"], int(matching.year) if matching.year else None),
         np.zeros(n, np.int32),
         nothing,
         np.ones(n, np.float32),

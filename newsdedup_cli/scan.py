@@ -209,7 +209,7 @@ def _fingerprinted(
         one["id"],
         one["title"],
         one["source"],
-        parse_dates(one["date"].to_pylist(), int(matching.year) if matching.year else None),
+        parse_dates(one["date"], int(matching.year) if matching.year else None),
         np.zeros(size, np.int32),
         url,
         support,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -97,7 +98,25 @@ def test_no_dates(text):
 
 @given(st.one_of(st.text(max_size=25), st.text("0123456789-/: T年月日Z+.", max_size=25)))
 def test_no_text_breaks_it(text):
-    assert parse_dates([text])[0] <= UNKNOWN
+    assert parse_dates(pa.array([text], pa.large_string()))[0] <= UNKNOWN
+
+
+_NUMBER = st.integers(0, 99).map("{:02}".format)
+_PLAIN = st.builds(
+    "{}{}{}-{}{}{}{}".format,
+    st.sampled_from(["19", "20", "18"]), _NUMBER, st.sampled_from(["-0", "-1", "-"]), st.integers(0, 9),
+    st.sampled_from(["", "-"]), st.integers(1, 35), st.sampled_from(["", "Z", "\n"]),
+)  # fmt: skip
+_DATED = st.builds(
+    "{}-{:02}-{:02}{}".format, st.integers(1850, 2150), st.integers(0, 13), st.integers(0, 32),
+    st.sampled_from(["", " 08:15", "T23:59:59", " 24:00", " 8:15", " 08:60", "T08:15:00Z", " 08:15:00.5", " "]),
+)  # fmt: skip
+
+
+@given(st.lists(st.none() | _DATED | _PLAIN | st.datetimes().map(str), max_size=20))
+def test_dates_at_once_are_dates_one_by_one(texts):
+    found = parse_dates(pa.array(["ahead", *texts], pa.large_string()).slice(1), 2026)
+    assert found.tolist() == [parse_date(text, 2026) for text in texts]
 
 
 @given(st.datetimes(datetime(1970, 1, 1), datetime(2099, 12, 31)))
