@@ -172,12 +172,12 @@ class Run:
         with self.progress.stage("verification", len(self.chosen), "pairs") as advance:
             if isinstance(self.texts, increment.JoinedTexts):
                 self.texts.load(np.concatenate([self.chosen.a, self.chosen.b]))
-            gather, titles = self.texts.gather, self.title_texts
-            return verify.measured(self.chosen, gather, self.matching, self.threads, advance, titles)
+            return self.measure(self.chosen, advance)
 
-    def measure(self, pairs: Pairs) -> verify.Measured:
+    def measure(self, pairs: Pairs, advance: Callable[[int], None] = lambda _: None) -> verify.Measured:
         """What the texts of any pairs say."""
-        return verify.measured(pairs, self.texts.gather, self.matching, self.threads, titles=self.title_texts)
+        gather, sizes = self.texts.gather, self.prints.significant
+        return verify.measured(pairs, gather, self.matching, self.threads, advance, self.title_texts, sizes)
 
     def title_texts(self, some: I64) -> tuple[U8, I64]:
         """The cleaned titles of rows: data u1[B], offsets i8[R+1]."""

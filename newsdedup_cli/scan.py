@@ -25,7 +25,7 @@ from newsdedup_cli.segment import Lexicon, lexicon_signature, load_lexicon
 from newsdedup_cli.settings import Matching, Settings
 from newsdedup_cli.spill import SHARE, Grown, GrownTexts, settle
 from newsdedup_cli.tables import U64, Fingerprints, Rows
-from newsdedup_cli.texts import TextStore, buffers
+from newsdedup_cli.texts import TextStore, buffers, runs
 
 BATCH_ROWS, BATCH_BYTES = 2048, 3 << 20  # rows, and bytes of text, that a thread works on at a time
 SETTLED = 16  # batches after which memory is given back
@@ -149,14 +149,10 @@ def _limited(batches: Iterator[TextBatch], limit: int | None) -> Iterator[TextBa
 def _parts(batch: TextBatch) -> Iterator[TextBatch]:
     """The batch in parts with BATCH_BYTES of text each, or of one row."""
     texts = batch.values.get("text") or [pa.nulls(batch.num_rows, pa.large_string())]
-    ends = np.cumsum(sum(pc.fill_null(pc.binary_length(part), 0).to_numpy(zero_copy_only=False) for part in texts))
-    begin = 0
-    while begin < batch.num_rows:
-        before = ends[begin - 1] if begin else 0
-        end = max(begin + 1, int(np.searchsorted(ends, before + BATCH_BYTES, side="right")))
+    sizes = sum(pc.fill_null(pc.binary_length(part), 0).to_numpy(zero_copy_only=False) for part in texts)
+    for begin, end in runs(sizes, BATCH_BYTES, batch.num_rows):
         cut = {key: [a.slice(begin, end - begin) for a in arrays] for key, arrays in batch.values.items()}
         yield TextBatch(batch.first_row + begin, batch.file, cut)
-        begin = end
 
 
 def in_order(work: Callable[[T], R], batches: Iterable[T], threads: int) -> Iterator[R]:

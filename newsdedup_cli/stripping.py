@@ -10,17 +10,16 @@ import pyarrow as pa
 from newsdedup_cli import boilerplate, candidates
 from newsdedup_cli.fingerprint import BOILERPLATE_ONLY, fingerprint
 from newsdedup_cli.kernels import text
-from newsdedup_cli.scan import Scanned, cleaned_by, in_order, user_dictionary
+from newsdedup_cli.scan import BATCH_BYTES, BATCH_ROWS, Scanned, cleaned_by, in_order, user_dictionary
 from newsdedup_cli.segment import load_lexicon
 from newsdedup_cli.settings import Matching
 from newsdedup_cli.spill import release
 from newsdedup_cli.tables import I64, U64, Bools, Fingerprints
-from newsdedup_cli.texts import TextStore, buffers, strings
+from newsdedup_cli.texts import TextStore, buffers, runs, strings
 from newsdedup_cli.verify import guards
 
 STILL_SAID = 0.85  # share of what a text says of its title that taking out boilerplate must leave
 LISTED = 2000  # pieces of boilerplate that the report lists
-STRIP_ROWS = 2048  # rows whose texts are in memory, in each thread, while boilerplate is taken out
 
 
 @dataclass
@@ -72,7 +71,7 @@ def strip(scanned: Scanned, texts: TextStore, matching: Matching, left_out: Left
         some, stripped = some[stays], stripped.filter(pa.array(stays))
         return some, stripped, fingerprint(stripped, lexicon, matching).fingerprints
 
-    chunks = (rows[begin : begin + STRIP_ROWS] for begin in range(0, len(rows), STRIP_ROWS))
+    chunks = (rows[begin:end] for begin, end in runs(texts.sizes(rows), BATCH_BYTES, BATCH_ROWS))
     for some, stripped, new in in_order(anew, chunks, threads):
         texts.replace_strings(some, stripped)
         emptied = some[(new.alone > 0) & (prints.alone[some] == 0)]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import tempfile
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -38,6 +39,22 @@ def buffers(texts: pa.LargeStringArray) -> tuple[npt.NDArray[np.uint8], I64]:
 def strings(data: npt.NDArray[np.uint8], offsets: I64) -> pa.LargeStringArray:
     """The array whose buffers these are."""
     return pa.LargeStringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(data))
+
+
+def runs(sizes: npt.NDArray[Any], most: int, rows: int) -> Iterator[tuple[int, int]]:
+    """Ranges of items with sizes [N] that have at most `most` together, or are one item, and at most `rows` items.
+
+    >>> list(runs(np.array([2, 2, 9, 1, 1, 1]), 4, 2))
+    [(0, 2), (2, 3), (3, 5), (5, 6)]
+    """
+    ends = np.cumsum(sizes, dtype=np.int64)
+    begin = 0
+    while begin < len(sizes):
+        before = ends[begin - 1] if begin else 0
+        end = int(np.searchsorted(ends, before + most, side="right"))
+        end = min(max(end, begin + 1), begin + rows)
+        yield begin, end
+        begin = end
 
 
 class TextStore:
@@ -74,6 +91,10 @@ class TextStore:
     def size(self) -> int:
         """Bytes that the file has."""
         return self._size
+
+    def sizes(self, rows: I64) -> I64:
+        """The bytes i8[R] of the texts of the rows."""
+        return self._positions()[1][rows]
 
     def checksum(self, start: int, size: int) -> int:
         """The CRC-32 of a part of the file."""

@@ -13,9 +13,10 @@ from newsdedup_cli.kernels import join, text
 from newsdedup_cli.settings import Matching
 from newsdedup_cli.spill import over_pairs
 from newsdedup_cli.tables import I32, I64, U32, Bools, Figures, Fingerprints, Pairs, Rows, Verified
+from newsdedup_cli.texts import runs
 from newsdedup_cli.verify import guards, none, ratio, shingles
 
-CHUNK = 1024  # pairs whose texts are in memory at the same time, per thread
+CHUNK, CHARACTERS = 1024, 2 << 20  # pairs, and characters, whose texts are in memory at the same time, per thread
 # A pair whose sketch shows less than both is dropped unread: three standard errors under any score that counts.
 LEAST_JACCARD = 0.12
 LEAST_CONTAINMENT = 0.4
@@ -82,14 +83,16 @@ def measured(
     threads: int = 1,
     progress: Callable[[int], None] = lambda _: None,
     titles: Texts | None = None,
+    sizes: I32 | None = None,
 ) -> Measured:
     """The figures of each pair, in the order of the pairs.
 
     `texts` gives the texts of positions, `titles` their titles, both cleaned; they are read in chunks, so memory
-    does not grow with the pairs.
+    does not grow with the pairs, nor with long texts where sizes i4[N] says how many characters each has.
     """
     verifier = VERIFIERS[matching.verify]
-    chunks = ((pairs.a[i : i + CHUNK], pairs.b[i : i + CHUNK]) for i in range(0, len(pairs), CHUNK))
+    size = np.zeros(len(pairs), np.int64) if sizes is None else sizes[pairs.a].astype(np.int64) + sizes[pairs.b]
+    chunks = ((pairs.a[i:j], pairs.b[i:j]) for i, j in runs(size, CHARACTERS, CHUNK))
     results: list[Measured] = []
     for result in _in_threads(lambda ab: _measure(verifier, texts, titles, *ab, matching), chunks, threads):
         results.append(result)

@@ -142,7 +142,9 @@ def memory(folder: Path, format: str, gigabytes: float, *options: str) -> dict:
     """The counts of a run over a file of this size, with its seconds and peak memory."""
     path = folder / f"news-{gigabytes:g}.{format}"
     if not path.exists():
-        make(path, format, int(gigabytes * 10**9))
+        part = path.with_suffix(".part")
+        make(part, format, int(gigabytes * 10**9))
+        part.rename(path)
     begin = time.perf_counter()
     command = [sys.executable, "-c", "from newsdedup_cli.cli import main; main()", "run", str(path)]
     command += ["-o", str(folder / f"unique.{format}"), "--overwrite", "--json", *options]
