@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
+from typing import Any
 
 import click
 
@@ -25,8 +28,30 @@ INTERNAL_ERROR = 3
 INTERRUPTED = 130
 
 
+class Closed(Exception):
+    """Who reads standard output has had enough: `newsdedup inspect ... | head`."""
+
+
+@contextmanager
+def _until_closed() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:  # which click takes for a failure
+        raise Closed from None
+
+
 class LazyGroup(click.Group):
     """A group whose commands are imported when they are called."""
+
+    def make_context(self, *args: Any, **given: Any) -> click.Context:
+        """As click does it; --help prints here."""
+        with _until_closed():
+            return super().make_context(*args, **given)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """As click does it."""
+        with _until_closed():
+            return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """All commands."""
@@ -71,8 +96,9 @@ def main() -> None:
         code = error.exit_code
     except UserError as error:
         code = _say(f"error: {error}", error.exit_code, traceback=verbose)
-    except BrokenPipeError:
-        sys.stderr.close()
+    except Closed:
+        # What Python still holds has nowhere to go either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
     except OSError as error:
         code = _say(f"error: {told(error)}", UserError.exit_code, verbose)

@@ -6,6 +6,8 @@ import csv
 import gzip
 import io
 import json
+import os
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -453,6 +455,21 @@ def test_strict_and_max_rejects(cli, tmp_path):
     assert "\n  wanted: at most 0 (--max-rejects)\n" in ran.err
     assert not (tmp_path / "v.jsonl").exists()
     assert not (tmp_path / "v.report").exists()
+
+
+@pytest.mark.parametrize("args", [("--help",), ("inspect", SAMPLE / "news.csv")])
+def test_who_reads_may_have_had_enough(args):
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-c", "from newsdedup_cli.cli import main; main()", *map(str, args)]
+    done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, check=False)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_a_file_that_is_not_there_is_said_before_its_format(cli):
+    ran = cli("run", "news", "-o", "u.csv")
+    assert (ran.code, ran.err) == (2, "error: no such file: news\n")
 
 
 def test_our_own_faults_say_so(cli, news, monkeypatch, tmp_path):

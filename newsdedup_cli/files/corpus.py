@@ -356,12 +356,15 @@ def open_corpus(inputs: Sequence[str], options: ReadOptions, tmpdir: Path | str 
         raise UserError("no input files", wanted="files, or - for standard input")
     folder = Path(tmpdir) if tmpdir else Path(gettempdir())
     names = _names(paths)
+    for path, name in zip(paths, names, strict=True):
+        if name != "-":
+            first_bytes(path, name)  # whether it is there comes before what it is
     formats = [format_of(path, options.format) for path in paths]
     sources = []
     for path, name, format in zip(paths, names, formats, strict=True):
         if name == "-":
             path = spool_stdin(folder)
-        first_bytes(path, name)
+            first_bytes(path, name)
         sources.append(open_source(path, name, format, options, folder))
     return Corpus(sources)
 
