@@ -20,6 +20,7 @@ from newsdedup_cli.checkpoint import LEAST_BYTES
 from newsdedup_cli.errors import UserError
 from newsdedup_cli.files import format_of, open_sink
 from newsdedup_cli.files.base import Batch
+from newsdedup_cli.files.behind import Behind
 from newsdedup_cli.files.corpus import Corpus, input_paths
 from newsdedup_cli.pipeline import Decided
 from newsdedup_cli.report.data import rows_table
@@ -198,9 +199,9 @@ def copy_rows(
     schema = corpus.schema
     out_schema = pa.schema([*schema, *marks.schema], schema.metadata) if marks is not None else schema
     suffix = "".join(Path(str(job.out)).suffixes[-2:]) if job.write.compression else Path(str(job.out)).suffix
-    sinks = [open_sink(out, out_format, out_schema, job.write)]
+    sinks = [Behind(open_sink(out, out_format, out_schema, job.write))]
     if report:
-        sinks.append(open_sink(report / f"removed{suffix}", out_format, schema, job.write))
+        sinks.append(Behind(open_sink(report / f"removed{suffix}", out_format, schema, job.write)))
     lines = out_format == "jsonl" and all(source.format == "jsonl" for source in corpus.sources)
     try:
         row = 0

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from newsdedup_cli.errors import UserError
 
-BATCH_ROWS = 8192
+BATCH_ROWS = 4096
 MAX_REJECTED = 64 << 20
 
 
