@@ -40,7 +40,7 @@ from newsdedup_cli.kernels import cache_folder
 if TYPE_CHECKING:
     import pyarrow as pa
 
-FORMAT = 3  # of the compiled dictionary; a new number leaves older files alone
+FORMAT = 4  # of the compiled dictionary; a new number leaves older files alone
 HAN, LETTERS = 128, 128 + 20950  # as in kernels.words
 MOST_SLOTS, MOST_FREQUENCIES = 1 << 25, 1 << 23  # what a trie node has bits for
 CHUNK = 1 << 20  # bytes of text a kernel takes at once: its word lists stay in the processor's cache
@@ -60,7 +60,8 @@ class Lexicon:
     """jieba's dictionary and HMM in the form the kernels take (kernels.words says what the numbers mean).
 
     han u2[20950], the ids of U+4E00..9FD5; trie u8[S]; logs f8[F]; hmm f8[128 + 20950, 4];
-    hashes u8[S + 0x10001], the low half of each word's md5.
+    hashes u8[S + 0x10001], the low half of each word's md5; votes u8[S], the same of the words that count by the
+    default recipe, 0 for the others.
     """
 
     han: NDArray[np.uint16]
@@ -68,6 +69,7 @@ class Lexicon:
     logs: NDArray[np.float64]
     hmm: NDArray[np.float64]
     hashes: NDArray[np.uint64]
+    votes: NDArray[np.uint64]
 
 
 def load_lexicon(userdict: Path | None = None) -> Lexicon:
@@ -131,20 +133,21 @@ def _read(path: Path) -> Lexicon | None:
         flat = np.asarray(np.load(path, mmap_mode="r"))
     except (OSError, ValueError, EOFError):
         return None
-    if flat.ndim != 1 or flat.dtype != np.uint64 or len(flat) < 5:
+    parts = len(Lexicon.__dataclass_fields__)
+    if flat.ndim != 1 or flat.dtype != np.uint64 or len(flat) < parts:
         return None
-    sizes = [int(n) for n in flat[:5]]
-    if len(flat) != 5 + sum(sizes):
+    sizes = [int(n) for n in flat[:parts]]
+    if len(flat) != parts + sum(sizes):
         return None
-    han, trie, logs, hmm, hashes = np.split(flat[5:], np.cumsum(sizes)[:-1])
+    han, trie, logs, hmm, hashes, votes = np.split(flat[parts:], np.cumsum(sizes)[:-1])
     han = han.view(np.uint16)[: LETTERS - HAN]
-    return Lexicon(han, trie, logs.view(np.float64), hmm.view(np.float64).reshape(-1, 4), hashes)
+    return Lexicon(han, trie, logs.view(np.float64), hmm.view(np.float64).reshape(-1, 4), hashes, votes)
 
 
 def _write(path: Path, lexicon: Lexicon) -> None:
     """Beside its place, then renamed: several processes may do so at once. If it fails, nothing is lost."""
     han = np.resize(lexicon.han, (len(lexicon.han) + 3) // 4 * 4)
-    arrays = (han, lexicon.trie, lexicon.logs, lexicon.hmm, lexicon.hashes)
+    arrays = (han, lexicon.trie, lexicon.logs, lexicon.hmm, lexicon.hashes, lexicon.votes)
     parts = [a.reshape(-1).view(np.uint64) for a in arrays]
     flat = np.concatenate([np.array([len(p) for p in parts], np.uint64), *parts])
     beside = ""
@@ -220,16 +223,19 @@ def _compile(freq: dict[str, int], total: int, forced: set[str], home: Path) -> 
     number = {n: i for i, n in enumerate(frequencies, 1)} | {0: 0}
     nodes = [0] * size
     hashes = [0] * size
+    votes = [0] * size
     for word in chain((w for w in words if len(w) > 1), ids):
         slot = slots[word] if len(word) > 1 else ids[word]
         nodes[slot] = (
             bases.get(word, 0) << 39 | ids[word[-1]] << 24 | (word in forced) << 23 | number[freq.get(word, 0)]
         )
         hashes[slot] = word_hash(word)
+        votes[slot] = hashes[slot] if _counts(word) else 0
     hashes += [word_hash(chr(code)) for code in range(0x10000)] + [word_hash("\r\n")]
     logs = [-inf, *(log(n) - log(total) for n in (*frequencies, 1))]
     han = np.array([ids[chr(code)] for code in range(0x4E00, 0x9FD6)], np.uint16)
-    return Lexicon(han, np.array(nodes, np.uint64), np.array(logs), _hmm(home, ids), np.array(hashes, np.uint64))
+    trie, *tables = (np.array(numbers, np.uint64) for numbers in (nodes, hashes, votes))
+    return Lexicon(han, trie, np.array(logs), _hmm(home, ids), *tables)
 
 
 def _heat(words: list[str], freq: dict[str, int]) -> dict[str, int]:
@@ -318,6 +324,11 @@ def word_hash(word: str) -> int:
     return int.from_bytes(hashlib.md5(word.encode("utf-8", "surrogatepass"), usedforsecurity=False).digest()[8:])
 
 
+def _counts(word: str) -> bool:
+    """Whether a word counts by the default recipe."""
+    return len(word) > 1 and _LETTER.search(word) is not None
+
+
 def words(text: str, lexicon: Lexicon, hmm: bool = True) -> list[str]:
     """The words of one text, equal to jieba.lcut(text, HMM=hmm)."""
     from newsdedup_cli.kernels.words import word_ends
@@ -355,7 +366,7 @@ def simhash(
         if classic:
             simhash_all(data, part[0], *found, lexicon.hashes, *rest)
         else:
-            simhash_capped(data, part[0], *found, lexicon.hashes, MOST, *rest)
+            simhash_capped(data, part[0], *found, lexicon.votes, MOST, *rest)
     return out, sizes
 
 
@@ -385,6 +396,6 @@ def features(text: str, lexicon: Lexicon, recipe: Recipe = "default") -> list[tu
     classic = recipe == "classic"
     counts: dict[str, int] = {}
     for word in words(text, lexicon, hmm=classic):
-        if classic or (len(word) > 1 and _LETTER.search(word)):
+        if classic or _counts(word):
             counts[word] = counts.get(word, 0) + 1
     return [(word, n if classic else min(n, MOST), word_hash(word)) for word, n in counts.items()]

@@ -221,12 +221,30 @@ def _times_seen(table, seen, value, mask):
     return before
 
 
+@_inner
+def _look_up(data, last, ends, slots, begin, end, votes, m, keys, values, places, out):
+    """The hashes of the words begin..end that count, 0 for the others, into out; the byte after the last word.
+
+    In a loop of its own: so the look-ups, which seldom find the table in the cache, do not wait for one another.
+    """
+    for k in range(begin, end):
+        slot = slots[k]
+        if slot >= 0:
+            out[k - begin] = votes[slot] if slot < len(votes) else U(0)
+        else:
+            first = ends[k - 1] if k > begin else last
+            counts = _is_feature(data, first, ends[k])
+            out[k - begin] = _hash_of(data, first, ends[k], votes, -1, m, keys, values, places) if counts else U(0)
+    return ends[end - 1] if end > begin else last
+
+
 @kernel(types.void(_BYTES, types.int64, _INTS, _SLOTS, _INTS, _WORDS, types.int64, *_CACHE, _BITS, _SIZES))
-def simhash_capped(data, begin, ends, slots, starts, hashes, most, keys, values, places, out, sizes):
+def simhash_capped(data, begin, ends, slots, starts, votes, most, keys, values, places, out, sizes):
     """Words of two and more characters, each counted at most `most` (< 256) times a row.
 
-    As simhash_all otherwise. Words are told apart by their hashes. Writes the fingerprints, u8[N], and the
-    number of different words, i4[N].
+    votes u8[S]: the hashes of the dictionary's words that count, by slot, 0 for the others. As simhash_all
+    otherwise. Words are told apart by their hashes. Writes the fingerprints, u8[N], and the number of different
+    words, i4[N].
     """
     rows = len(starts) - 1
     longest = 0
@@ -237,23 +255,24 @@ def simhash_capped(data, begin, ends, slots, starts, hashes, most, keys, values,
         size *= 2
     table = np.empty(size, np.uint64)
     seen = np.empty(size, np.uint8)
+    found = np.empty(longest, np.uint64)
     words = np.empty(longest, np.uint64)
     planes = np.zeros(48, np.uint64)
     m = np.zeros(16, np.uint64)
     last = begin
     for row in range(rows):
+        count = starts[row + 1] - starts[row]
+        last = _look_up(data, last, ends, slots, starts[row], starts[row + 1], votes, m, keys, values, places, found)
         size = 16
-        while size < 2 * (starts[row + 1] - starts[row]):
+        while size < 2 * count:
             size *= 2
         seen[:size] = 0
         n = 0
         distinct = 0
-        for k in range(starts[row], starts[row + 1]):
-            first = last
-            last = ends[k]
-            if not _is_feature(data, first, last):
+        for k in range(count):
+            value = found[k]
+            if value == U(0):
                 continue
-            value = _hash_of(data, first, last, hashes, slots[k], m, keys, values, places)
             before = _times_seen(table, seen, value, size - 1)
             if before == 0:
                 distinct += 1
