@@ -16,7 +16,7 @@ from newsdedup_cli import recurring
 from newsdedup_cli.kernels import join, keys, leaders, overlap
 from newsdedup_cli.near import near_pairs
 from newsdedup_cli.settings import Matching
-from newsdedup_cli.spill import PAIRS, over_pairs, ragged_rows
+from newsdedup_cli.spill import PAIRS, over_pairs, ragged_rows, release, rows_of
 from newsdedup_cli.tables import BAND, EXACT, I64, MINHASH, SENTENCE, U8, U64, UNKNOWN, URL, Bools, Fingerprints, Pairs
 
 NEAR = 24  # rows of a group that all are paired with one another
@@ -146,12 +146,10 @@ def shared_sentences(
     sentences u8[R,S] of the rows i8[R]; pieces u8[M] all sentences by row, offsets piece_rows i8[N+1]. An
     excerpt's longest sentences are seldom among the five longest of the article that it is from.
     """
-    own = sentences.reshape(-1)
-    own = own[~keys.among(own, common)]
     place_of = np.full(len(piece_rows) - 1, -1)
     place_of[rows] = np.arange(len(rows))
     found = [(np.zeros(0, np.int64), np.zeros(0, np.int64))]
-    for starts, places in recurring.shared(own, pieces, piece_rows, place_of):
+    for starts, places in recurring.shared(_without(sentences.reshape(-1), common), pieces, piece_rows, place_of):
         groups = starts, rows[places]
         found.append(_pairs_of_groups(*groups) if order is None else order.pairs(*groups))
     a, b = map(np.concatenate, zip(*found, strict=True))
@@ -162,6 +160,10 @@ def shared_sentences(
         own_pair = has_longest(whole, pieces, piece_rows, a, b)
         a, b = a[own_pair], b[own_pair]
     return a, b
+
+
+def _without(sentences: U64, common: U64) -> U64:
+    return sentences[~keys.among(sentences, common)]
 
 
 def has_longest(sentences: U64, pieces: U64, piece_rows: I64, a: I64, b: I64) -> Bools:
@@ -251,10 +253,11 @@ def propose(
     rows = np.flatnonzero((representative == np.arange(len(fingerprints))) & (fingerprints.alone == 0))
     rows = order.arranged(rows, fingerprints.digest)
     found: list[tuple[I64, I64, int]] = []
-    sentences = shared_sentences(fingerprints.sentences[rows], rows, common, pieces, piece_rows, order)
-    found.append((*sentences, SENTENCE))
+    longest = rows_of(fingerprints.sentences, rows)
+    found.append((*shared_sentences(longest, rows, common, pieces, piece_rows, order), SENTENCE))
     if not order.by_rows:
-        found.append((*quoted(fingerprints.sentences[rows], rows, common, pieces, piece_rows), SENTENCE))
+        found.append((*quoted(longest, rows, common, pieces, piece_rows), SENTENCE))
+    del longest
     worded = rows[fingerprints.features[rows] >= matching.least_words]
     found.append((*near_fingerprints(fingerprints.simhash, worded, matching.max_distance, order), BAND))
     if matching.minhash:
@@ -274,6 +277,7 @@ def _by_minhash(fingerprints: Fingerprints, rows: I64, order: Order) -> Iterator
     columns = fingerprints.keys.shape[1]
     for column in range(columns):
         a, b = shared_keys(fingerprints.keys[rows, column : column + 1], rows, order)
+        release()
         waiting.append(np.minimum(a, b) * n + np.maximum(a, b))
         if sum(map(len, waiting)) >= AT_ONCE or column == columns - 1:
             pairs = np.sort(np.concatenate(waiting))

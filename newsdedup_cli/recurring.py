@@ -13,7 +13,7 @@ from newsdedup_cli.kernels import recurring as kernels
 from newsdedup_cli.spill import blocks, ragged_rows, release
 from newsdedup_cli.tables import F64, I64, U8, U64, Bools
 
-AT_ONCE = 1 << 21  # pieces that are sorted at a time, if they are not all one
+AT_ONCE = 1 << 20  # pieces that are sorted at a time, if they are not all one
 GROUPS_AT_ONCE = 4096  # groups whose rows are compared at a time
 BITS = 10, 28  # least and most of the table of counters: a quarter of a gigabyte
 TOP = 2**64 - 1
