@@ -163,7 +163,8 @@ def shared_sentences(
 
 
 def _without(sentences: U64, common: U64) -> U64:
-    return sentences[~keys.among(sentences, common)]
+    found: U64 = sentences[~keys.among(sentences, common)]
+    return found
 
 
 def has_longest(sentences: U64, pieces: U64, piece_rows: I64, a: I64, b: I64) -> Bools:
