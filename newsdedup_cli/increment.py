@@ -27,6 +27,7 @@ from newsdedup_cli.names import row_names
 from newsdedup_cli.scan import Scanned, join_rows
 from newsdedup_cli.settings import Matching
 from newsdedup_cli.stripping import LeftOut
+from newsdedup_cli.spill import release
 from newsdedup_cli.tables import I64, REASONS, SAME, U8, U64, UNKNOWN, Fingerprints, Outcome, Rows, Verified
 from newsdedup_cli.texts import TextStore, buffers, strings
 
@@ -242,6 +243,7 @@ def _tables(rows: New, texts: TextStore, fresh: I64, some: I64, lines: pa.Table)
         for field in DECISION:
             table = table.append_column(field, decided[field.name].cast(field.type))
         yield table
+        release()
 
 
 def unknown_pieces(run: Decisive) -> list[tuple[int, str, int]]:
