@@ -26,8 +26,8 @@ from newsdedup_cli.kernels import store
 from newsdedup_cli.names import row_names
 from newsdedup_cli.scan import Scanned, join_rows
 from newsdedup_cli.settings import Matching
-from newsdedup_cli.stripping import LeftOut
 from newsdedup_cli.spill import release
+from newsdedup_cli.stripping import LeftOut
 from newsdedup_cli.tables import I64, REASONS, SAME, U8, U64, UNKNOWN, Fingerprints, Outcome, Rows, Verified
 from newsdedup_cli.texts import TextStore, buffers, strings
 
