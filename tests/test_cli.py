@@ -593,3 +593,10 @@ def test_versions_of_one_url(cli, tmp_path):
     assert cli("run", "v.csv", "-o", "one.csv", "-q", "--versions", "keep-latest").code == 0
     assert [row["id"] for row in read(tmp_path / "all.csv")] == ["a", "b"]
     assert [row["id"] for row in read(tmp_path / "one.csv")] == ["b"]
+
+
+@pytest.mark.parametrize("size", ["much", "1X", "-1G", ""])
+def test_a_size_that_is_none(cli, size):
+    ran = cli("run", "news.csv", "-o", "u.csv", "--memory", size)
+    assert ran.code == 2
+    assert f"Invalid value for '--memory': {size!r} is no size; wanted: 512M, 4G" in ran.err

@@ -16,7 +16,7 @@ from newsdedup_cli.files.streams import ByteReader
 from newsdedup_cli.files.texts import TEXT, with_buffers
 from newsdedup_cli.kernels.records import MORE, PROBLEM, copy_fields, scan_records
 
-BATCH_BYTES = 16 << 20
+BATCH_BYTES = 8 << 20
 RECORD_BYTES = 64 << 20
 MAX_CELLS = 1 << 21
 _BOM = b"\xef\xbb\xbf"

@@ -19,7 +19,7 @@ from newsdedup_cli.files.json_values import BadLine, Cells, RawJson, read_object
 from newsdedup_cli.files.streams import ByteReader
 from newsdedup_cli.files.texts import TEXT
 
-BATCH_BYTES = 16 << 20
+BATCH_BYTES = 8 << 20
 PEEK_BYTES = 8 << 20
 
 

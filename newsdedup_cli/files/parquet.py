@@ -18,9 +18,9 @@ from newsdedup_cli.files.base import BATCH_ROWS, Batch, FieldRef, Findings, Read
 from newsdedup_cli.files.naming import unique_names
 from newsdedup_cli.files.streams import ByteWriter, first_bytes, kind_of
 
-BATCH_BYTES = 16 << 20
+BATCH_BYTES = 4 << 20
 READ_BYTES = 1 << 20  # of a column chunk at a time
-GROUP_BYTES = 32 << 20
+GROUP_BYTES = 16 << 20
 GROUP_ROWS = 1 << 17
 _MAGIC = b"PAR1"
 # pyarrow raises ValueError and its kin for names and statistics that are no UTF-8.
