@@ -12,6 +12,7 @@ from newsdedup_cli.tables import F64, I64, U64
 BITS = 64
 PAIRS_PER_ROW = 8  # beyond it the join gives edges that connect the same components
 FEW_PAIRS = 1 << 16  # so many are given in any case
+PROBE, FAR_MORE = 4096, 16  # fingerprints that tell whether there are more than so many times the pairs
 LARGE = 4096  # rows of a bucket that are joined by themselves
 FEW = 256  # rows that are compared with all of a bucket
 # Nanoseconds of a comparison and of moving a fingerprint into its bucket, bucket and all (a million of them, k = 8).
@@ -72,10 +73,22 @@ def near_pairs(distinct: U64, k: int) -> tuple[I64, I64]:
     if k >= bits:
         return _every_pair(n)
     values = distinct if bits == BITS else join.squeezed(distinct, varying)
-    bounds = plan(n, k, weights_of(values, bits))
     room = max(PAIRS_PER_ROW * n, FEW_PAIRS)
+    if _is_crowded(values, k, room):
+        return _edges(values, k, bits)
+    bounds = plan(n, k, weights_of(values, bits))
     a, b, found, _, _ = join.pairs_within(values, k, bounds, len(bounds) - 1 - k, room, False, 0)
     return (a, b) if found <= room else _edges(values, k, bits)
+
+
+def _is_crowded(values: U64, k: int, room: int) -> bool:
+    """Whether by some of the values there are far more pairs within k bits than `room`, so that to begin is a waste."""
+    n = len(values)
+    if n < 4 * PROBE:
+        return False
+    some = values[np.random.default_rng(0).integers(0, n, PROBE)]
+    near = int(join.all_distances(some, 0, PROBE)[: k + 1].sum())
+    return near * (n / PROBE) ** 2 > FAR_MORE * room
 
 
 def _edges(values: U64, k: int, bits: int) -> tuple[I64, I64]:

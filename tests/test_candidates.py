@@ -7,11 +7,13 @@ from itertools import pairwise
 import naive
 import numpy as np
 import pytest
+from conftest import NO_JIT
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import i64, numbers, u64
 
 from newsdedup_cli import candidates, near
+from newsdedup_cli.kernels import join
 from newsdedup_cli.settings import Matching
 from newsdedup_cli.tables import BAND, MINHASH, SENTENCE, URL, Fingerprints
 
@@ -163,6 +165,19 @@ def test_plan_for_bits_that_tell_little(weights, k, rows):
     assert (np.diff(bounds) > 0).all()
     assert np.diff(bounds).max() <= near.WIDEST  # a block's table of counters has two to the width entries
     assert min(k, bits - 1) < len(bounds) - 1
+
+
+@pytest.mark.skipif(NO_JIT, reason="minutes without JIT")
+def test_what_is_plainly_crowded_gives_edges_at_once():
+    rng = np.random.default_rng(2)
+    crowd = np.unique(rng.integers(0, 2**15, 40_000, np.uint64))
+    apart = np.unique(rng.integers(0, 2**64, 40_000, np.uint64))
+    assert near._is_crowded(crowd, 3, near.PAIRS_PER_ROW * len(crowd))
+    assert not near._is_crowded(apart, 3, near.PAIRS_PER_ROW * len(apart))
+    a, b = near.near_pairs(crowd, 3)
+    assert (np.bitwise_count(crowd[a] ^ crowd[b]) <= 3).all()
+    assert len(a) == len(crowd) - 1
+    assert not join.components(len(crowd), a, b).any()
 
 
 def test_a_key_that_all_share_stays_linear():
