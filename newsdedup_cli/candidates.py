@@ -281,8 +281,7 @@ def _by_minhash(fingerprints: Fingerprints, rows: I64, order: Order) -> Iterator
         release()
         waiting.append(np.minimum(a, b) * n + np.maximum(a, b))
         if sum(map(len, waiting)) >= AT_ONCE or column == columns - 1:
-            pairs = np.sort(np.concatenate(waiting))
-            pairs = pairs[np.append(True, pairs[1:] != pairs[:-1])[: len(pairs)]]
+            pairs = recurring.distinct(np.concatenate(waiting))
             a, b = pairs // n, pairs % n
             alike = over_pairs(join.sketch_similarity, fingerprints.sketch, a, b) >= LEAST_ALIKE
             yield a[alike], b[alike]

@@ -82,7 +82,7 @@ def group() -> None:
 
 def main() -> None:
     """The console script: 0 done, 1 problems under --strict, 2 what a user can mend, 3 our fault, 130 Ctrl-C."""
-    # Arrow's own allocator keeps what was freed: a sixth of the memory of a run over 100,000 rows.
+    # Arrow's own allocator keeps what was freed.
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     verbose = any(argument in ("-v", "--verbose") for argument in sys.argv[1:])
     try:

@@ -6,13 +6,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
 from newsdedup_cli.kernels import recurring as kernels
 from newsdedup_cli.spill import blocks, ragged_rows, release
 from newsdedup_cli.tables import F64, I64, U8, U64, Bools
+from newsdedup_cli.texts import offsets_of
 
+Numbers = TypeVar("Numbers", U64, I64)
 AT_ONCE = 1 << 20  # pieces that are sorted at a time, if they are not all one
 GROUPS_AT_ONCE = 4096  # groups whose rows are compared at a time
 BITS = 10, 28  # least and most of the table of counters: a quarter of a gigabyte
@@ -52,7 +55,7 @@ def groups(pieces: U64, piece_rows: I64, counted: Bools, place: I64, least: int,
     return Groups(
         np.concatenate([part.pieces for part in parts]),
         np.concatenate([part.sizes for part in parts]),
-        np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        offsets_of(sizes),
         np.concatenate([part.members for part in parts]),
     )
 
@@ -89,7 +92,7 @@ def _grouped(values: U64, rows: I64, place: I64, least: int, most: int) -> Group
     group = np.repeat(np.arange(len(sizes)), sizes)
     rows = rows[np.argsort(group * np.int64(len(place)) + place[rows], kind="stable")]
     few = np.minimum(sizes, most)
-    bounds = np.concatenate([[0], np.cumsum(few)]).astype(np.int64)
+    bounds = offsets_of(few)
     step = np.arange(bounds[-1]) - np.repeat(bounds[:-1], few)
     first = np.cumsum(sizes) - sizes
     picked = np.repeat(first, few) + step * np.repeat(np.maximum(sizes // most, 1), few)
@@ -147,7 +150,7 @@ def shared(keys: U64, pieces: U64, piece_rows: I64, place: I64) -> Iterator[tupl
     Gives groups: where each begins i8[G+1] in the places of the rows i8[M], ascending in each. A row that has a key
     twice is twice in its group.
     """
-    keys = _distinct(keys)
+    keys = distinct(keys[keys != 0])
     counted = place >= 0
     bits = _bitmap(keys)
     parts = max(1, len(keys) // AT_ONCE)
@@ -166,7 +169,7 @@ def shared(keys: U64, pieces: U64, piece_rows: I64, place: I64) -> Iterator[tupl
         group = np.repeat(np.arange(len(sizes)), sizes)
         # Group and place as one number: numpy sorts those several times as fast as it finds an order.
         packed = np.sort(group << 32 | places[inside])
-        yield np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), packed & 0xFFFFFFFF
+        yield offsets_of(sizes), packed & 0xFFFFFFFF
 
 
 def _flagged(
@@ -186,9 +189,8 @@ def _bitmap(keys: U64) -> U64:
     return bits
 
 
-def _distinct(keys: U64) -> U64:
-    """The different keys but 0, ascending."""
-    ordered = np.sort(keys)
-    new = np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)] & (ordered != 0)
-    found: U64 = ordered[new]
+def distinct(values: Numbers) -> Numbers:
+    """The different ones of some numbers, ascending: for many faster than np.unique, which hashes them first."""
+    ordered = np.sort(values)
+    found: Numbers = ordered[np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]]
     return found

@@ -25,7 +25,7 @@ from newsdedup_cli.segment import Lexicon, lexicon_signature, load_lexicon
 from newsdedup_cli.settings import Matching, Settings
 from newsdedup_cli.spill import SHARE, Grown, GrownTexts, settle
 from newsdedup_cli.tables import U64, Fingerprints, Rows
-from newsdedup_cli.texts import TextStore, buffers, runs
+from newsdedup_cli.texts import TextStore, buffers, offsets_of, runs
 
 BATCH_ROWS, BATCH_BYTES = 2048, 3 << 20  # rows, and bytes of text, that a thread works on at a time
 SETTLED = 16  # batches after which memory is given back
@@ -118,8 +118,7 @@ class _Found:
         texts = {name: column.whole() for name, column in self._texts.items()}
         prints = Fingerprints(**{f.name: numbers[f.name] for f in fields(Fingerprints)})
         rows = Rows(**{f.name: (numbers | texts)[f.name] for f in fields(Rows)})
-        piece_rows = np.concatenate([[0], np.cumsum(numbers["piece_rows"])]).astype(np.int64)
-        batch = Batch(prints, numbers["pieces"], piece_rows)
+        batch = Batch(prints, numbers["pieces"], offsets_of(numbers["piece_rows"]))
         files = [name for name in self.files if name]
         content = prints.digest.copy()
         return Scanned(batch, rows, numbers["identity"], files, self.raw, urls, content, numbers["as_read"])
@@ -150,7 +149,7 @@ def _parts(batch: TextBatch) -> Iterator[TextBatch]:
     """The batch in parts with BATCH_BYTES of text each, or of one row."""
     texts = batch.values.get("text") or [pa.nulls(batch.num_rows, pa.large_string())]
     sizes = sum(pc.fill_null(pc.binary_length(part), 0).to_numpy(zero_copy_only=False) for part in texts)
-    for begin, end in runs(sizes, BATCH_BYTES, batch.num_rows):
+    for begin, end in runs(offsets_of(sizes), BATCH_BYTES):
         cut = {key: [a.slice(begin, end - begin) for a in arrays] for key, arrays in batch.values.items()}
         yield TextBatch(batch.first_row + begin, batch.file, cut)
 

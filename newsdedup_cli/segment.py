@@ -24,7 +24,6 @@ import os
 import re
 import tempfile
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain, pairwise
 from math import inf, log
@@ -352,6 +351,7 @@ def simhash(
     """
     from newsdedup_cli.kernels.simhash import simhash_all, simhash_capped
     from newsdedup_cli.kernels.words import word_ends
+    from newsdedup_cli.texts import runs
 
     data, offsets = _buffers(texts)
     out, sizes = np.zeros(len(texts), np.uint64), np.zeros(len(texts), np.int32)
@@ -359,7 +359,7 @@ def simhash(
     cache = (np.zeros(places, np.uint64), np.zeros(places, np.uint64), np.zeros((places, 2), np.int64))
     classic = recipe == "classic"
     tables = (lexicon.han, lexicon.trie, lexicon.logs, lexicon.hmm)
-    for first, last in _chunks(offsets):
+    for first, last in runs(offsets, CHUNK):
         part = offsets[first : last + 1]
         found = word_ends(data, part, classic, *tables)
         rest = (*cache, out[first:last], sizes[first:last])
@@ -379,16 +379,6 @@ def _buffers(texts: pa.LargeStringArray) -> tuple[NDArray[np.uint8], NDArray[np.
         return np.zeros(0, np.uint8), np.zeros(len(texts) + 1, np.int64)
     ends = np.frombuffer(offsets, np.int64, len(texts) + 1, texts.offset * 8)
     return np.frombuffer(data, np.uint8), np.require(ends, requirements="A")
-
-
-def _chunks(offsets: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-    """Runs of rows first..last of about CHUNK bytes."""
-    first, rows = 0, len(offsets) - 1
-    while first < rows:
-        last = int(np.searchsorted(offsets, offsets[first] + CHUNK, side="right")) - 1
-        last = min(max(last, first + 1), rows)
-        yield first, last
-        first = last
 
 
 def features(text: str, lexicon: Lexicon, recipe: Recipe = "default") -> list[tuple[str, int, int]]:

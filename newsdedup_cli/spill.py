@@ -23,7 +23,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from newsdedup_cli.tables import I64
-from newsdedup_cli.texts import buffers
+from newsdedup_cli.texts import buffers, offsets_of, runs
 
 BLOCK = 8 << 20  # bytes of a mapped array that are looked at before they are released
 PAIRS = 1 << 16  # pairs whose rows are gathered at a time
@@ -104,8 +104,7 @@ class GrownTexts:
     def whole(self) -> pa.LargeStringArray:
         """All rows, as one array."""
         lengths, valid = self._lengths.whole(), self._valid.whole()
-        offsets = np.zeros(len(lengths) + 1, np.int64)
-        np.cumsum(lengths, out=offsets[1:])
+        offsets = offsets_of(lengths)
         bits = None if valid.all() else pa.py_buffer(np.packbits(valid, bitorder="little"))
         return pa.LargeStringArray.from_buffers(
             len(lengths), pa.py_buffer(offsets), pa.py_buffer(self._data.whole()), bits
@@ -135,13 +134,7 @@ def settle() -> None:
 
 def blocks(offsets: I64, width: int = 8) -> Iterator[tuple[int, int]]:
     """Ranges of rows with offsets i8[N+1] that have at most a BLOCK of bytes each, or are one row."""
-    most = max(1, BLOCK // width)
-    begin, rows = 0, len(offsets) - 1
-    while begin < rows:
-        end = int(np.searchsorted(offsets, offsets[begin] + most, side="right")) - 1
-        end = min(max(end, begin + 1), rows)
-        yield begin, end
-        begin = end
+    return runs(offsets, max(1, BLOCK // width))
 
 
 def rows_of(array: Array, rows: I64) -> Array:
@@ -165,7 +158,7 @@ def ragged_rows(values: Array, offsets: I64, rows: I64) -> tuple[Array, I64]:
     Of a mapped array the rows must be ascending.
     """
     starts, sizes = offsets[rows], offsets[rows + 1] - offsets[rows]
-    bounds = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    bounds = offsets_of(sizes)
     out = np.empty(bounds[-1], values.dtype)
     ends = [0, len(rows)]
     if _mapping(values) is not None:

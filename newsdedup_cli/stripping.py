@@ -15,7 +15,7 @@ from newsdedup_cli.segment import load_lexicon
 from newsdedup_cli.settings import Matching
 from newsdedup_cli.spill import release
 from newsdedup_cli.tables import I64, U64, Bools, Fingerprints
-from newsdedup_cli.texts import TextStore, buffers, runs, strings
+from newsdedup_cli.texts import TextStore, buffers, offsets_of, runs, strings
 from newsdedup_cli.verify import guards
 
 STILL_SAID = 0.85  # share of what a text says of its title that taking out boilerplate must leave
@@ -71,7 +71,7 @@ def strip(scanned: Scanned, texts: TextStore, matching: Matching, left_out: Left
         some, stripped = some[stays], stripped.filter(pa.array(stays))
         return some, stripped, fingerprint(stripped, lexicon, matching).fingerprints
 
-    chunks = (rows[begin:end] for begin, end in runs(texts.sizes(rows), BATCH_BYTES, BATCH_ROWS))
+    chunks = (rows[begin:end] for begin, end in runs(offsets_of(texts.sizes(rows)), BATCH_BYTES, BATCH_ROWS))
     for some, stripped, new in in_order(anew, chunks, threads):
         texts.replace_strings(some, stripped)
         emptied = some[(new.alone > 0) & (prints.alone[some] == 0)]

@@ -41,20 +41,25 @@ def strings(data: npt.NDArray[np.uint8], offsets: I64) -> pa.LargeStringArray:
     return pa.LargeStringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(data))
 
 
-def runs(sizes: npt.NDArray[Any], most: int, rows: int) -> Iterator[tuple[int, int]]:
-    """Ranges of items with sizes [N] that have at most `most` together, or are one item, and at most `rows` items.
+def runs(offsets: I64, most: int, rows: int | None = None) -> Iterator[tuple[int, int]]:
+    """Ranges of items with offsets i8[N+1] that have at most `most` together, or are one, and at most `rows` items.
 
-    >>> list(runs(np.array([2, 2, 9, 1, 1, 1]), 4, 2))
+    >>> list(runs(np.array([0, 2, 4, 13, 14, 15, 16]), 4, 2))
     [(0, 2), (2, 3), (3, 5), (5, 6)]
     """
-    ends = np.cumsum(sizes, dtype=np.int64)
-    begin = 0
-    while begin < len(sizes):
-        before = ends[begin - 1] if begin else 0
-        end = int(np.searchsorted(ends, before + most, side="right"))
-        end = min(max(end, begin + 1), begin + rows)
+    begin, size = 0, len(offsets) - 1
+    while begin < size:
+        end = int(np.searchsorted(offsets, offsets[begin] + most, side="right")) - 1
+        end = min(max(end, begin + 1), begin + (rows or size), size)
         yield begin, end
         begin = end
+
+
+def offsets_of(sizes: npt.NDArray[Any]) -> I64:
+    """Where each of items with these sizes [N] begins, and where the last ends: i8[N+1]."""
+    offsets: I64 = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes, out=offsets[1:])
+    return offsets
 
 
 class TextStore:

@@ -13,7 +13,7 @@ from newsdedup_cli.kernels import join, text
 from newsdedup_cli.settings import Matching
 from newsdedup_cli.spill import over_pairs
 from newsdedup_cli.tables import I32, I64, U32, Bools, Figures, Fingerprints, Pairs, Rows, Verified
-from newsdedup_cli.texts import runs
+from newsdedup_cli.texts import offsets_of, runs
 from newsdedup_cli.verify import guards, none, ratio, shingles
 
 CHUNK, CHARACTERS = 1024, 2 << 20  # pairs, and characters, whose texts are in memory at the same time, per thread
@@ -92,7 +92,7 @@ def measured(
     """
     verifier = VERIFIERS[matching.verify]
     size = np.zeros(len(pairs), np.int64) if sizes is None else sizes[pairs.a].astype(np.int64) + sizes[pairs.b]
-    chunks = ((pairs.a[i:j], pairs.b[i:j]) for i, j in runs(size, CHARACTERS, CHUNK))
+    chunks = ((pairs.a[i:j], pairs.b[i:j]) for i, j in runs(offsets_of(size), CHARACTERS, CHUNK))
     results: list[Measured] = []
     for result in _in_threads(lambda ab: _measure(verifier, texts, titles, *ab, matching), chunks, threads):
         results.append(result)
